@@ -10,6 +10,7 @@ export const SENDS: readonly string[] = [
   "GET /send-poll",
   "POST /send-location",
   "POST /send-contact",
+  "POST /messages/{id}/reaction",
 ];
 
 /** Every path of the gateway with its methods. */
@@ -63,6 +64,10 @@ export interface paths {
     "/chats/{chat}/read": {
         /** Note that what there is in a chat was read; WhatsApp is told nothing */
         post: operations["readChat"];
+    };
+    "/messages/{id}/reaction": {
+        /** React to a message with an emoji, or take the reaction back */
+        post: operations["reactToMessage"];
     };
     "/chats/{chat}/typing": {
         /** Show in a chat that the number is typing or recording */
@@ -1390,9 +1395,10 @@ export interface components {
             sender: string;
             number: string;
             kind: string;
+            /** @description `api`, `bot:<id>`, `webhook`, `calls`; `contact` or `phone` for a message that the gateway did not send */
             origin: string;
-            /** @enum {string} */
-            state: "queued" | "sent" | "delivered" | "read" | "played" | "failed" | "expired";
+            /** @description Null for a message that the gateway did not send */
+            state: ("queued" | "sent" | "delivered" | "read" | "played" | "failed" | "expired") | null;
             history: {
                 /** @enum {string} */
                 state: "queued" | "sent" | "delivered" | "read" | "played" | "failed" | "expired";
@@ -2033,6 +2039,9 @@ export interface operations {
     };
     getMessage: {
         parameters: {
+            query?: {
+                sender?: string;
+            };
             path: {
                 id: string;
             };
@@ -2159,6 +2168,96 @@ export interface operations {
                             sender: string;
                             chat: string;
                         };
+                    };
+                };
+            };
+        };
+    };
+    reactToMessage: {
+        parameters: {
+            header?: {
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                    /** @description The number; needed only where several have a message of this id */
+                    sender?: string;
+                    /** @description One emoji; empty takes the reaction back */
+                    emoji: string;
+                    /** @description Names this send. A request with the same key within 24 hours repeats the first answer and sends nothing. */
+                    idempotency_key?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Message sent successfully! */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        results: {
+                            number: string;
+                            status: boolean;
+                            /** @enum {string} */
+                            state: "sent" | "queued" | "failed";
+                            id: string | null;
+                            error?: {
+                                /** @enum {string} */
+                                code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
+                                message?: string;
+                                /** @enum {string} */
+                                reason?: "not_member" | "only_admins" | "not_channel_admin" | "community";
+                                whatsapp_code?: number;
+                                /** Format: date-time */
+                                until?: string;
+                            };
+                        }[];
+                        id?: string | null;
+                        /** @enum {string} */
+                        state?: "sent" | "queued" | "failed";
+                        errors?: components["schemas"]["Error"];
+                        data?: components["schemas"]["SentMessage"];
+                    };
+                };
+            };
+            /** @description Accepted; the gateway continues on its own. */
+            202: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        results: {
+                            number: string;
+                            status: boolean;
+                            /** @enum {string} */
+                            state: "sent" | "queued" | "failed";
+                            id: string | null;
+                            error?: {
+                                /** @enum {string} */
+                                code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
+                                message?: string;
+                                /** @enum {string} */
+                                reason?: "not_member" | "only_admins" | "not_channel_admin" | "community";
+                                whatsapp_code?: number;
+                                /** Format: date-time */
+                                until?: string;
+                            };
+                        }[];
+                        id?: string | null;
+                        /** @enum {string} */
+                        state?: "sent" | "queued" | "failed";
+                        errors?: components["schemas"]["Error"];
+                        data?: components["schemas"]["SentMessage"];
                     };
                 };
             };

@@ -2,6 +2,7 @@ import { boolean, defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 import { createChatList, type ChatList, type ChatNames } from "./chats.ts";
 import { createDialogues, type Dialogues } from "./dialogues.ts";
+import { createLookUp, type LookUp } from "./lookup.ts";
 import { createMessages, type Messages } from "./messages.ts";
 import type { Contents } from "./records.ts";
 import { canonicalChats, keysOfChats } from "./same-chat.ts";
@@ -16,6 +17,7 @@ export interface Conversations {
   dialogues: Dialogues;
   /** Under which keys things of a chat are stored, the canonical one first. @param jid its address in any form */
   keysOf(deviceId: number, jid: string): Promise<string[]>;
+  lookUp: LookUp;
   /** Whether something was ever written in the chat. @param keys all of its keys */
   isKnown(deviceId: number, keys: readonly string[]): Promise<boolean>;
 }
@@ -43,6 +45,7 @@ export function createConversations(
       const [keys] = await keysOfChats(store, [{ deviceId, chat: canonical({ deviceId, chat }) }]);
       return keys!;
     },
+    lookUp: createLookUp(store, contents),
     isKnown: async (deviceId, keys) =>
       (await store.readOne(KNOWN, [deviceId, JSON.stringify(keys)])) !== null,
   };

@@ -30,6 +30,7 @@ const RIGHT: Record<string, unknown> = {
   contacts: [{ name: "Ana", numbers: ["4915100000001"] }],
   channel: "120363000000000001@newsletter",
   state: "typing",
+  emoji: "👍",
   numbers: ["4915100000001"],
   permissions: ["keys"],
   bots: [],

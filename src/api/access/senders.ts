@@ -5,7 +5,6 @@ import { GatewayError } from "../../model/errors/errors.ts";
 import { pageInMemory, type Page, type PageWanted } from "../../model/page.ts";
 import type { DeviceRecord } from "../../numbers/numbers.ts";
 import { mayReach } from "./recipients.ts";
-import type { SentMessage } from "../../path/sent-message.ts";
 import type { App } from "../services.ts";
 import { notFound } from "../answers/unmatched.ts";
 
@@ -71,18 +70,6 @@ export function findDevice(app: App, caller: Caller, text: string | undefined): 
   const device = number === null ? null : visibleDevice(app, caller, number);
   if (device === null) throw notFound();
   return device;
-}
-
-/**
- * A message that was sent.
- *
- * @throws NOT_FOUND when there is none, or it is of a number or to a recipient that the key may not use
- */
-export async function findMessage(app: App, caller: Caller, id: string | undefined): Promise<SentMessage> {
-  const message = id === undefined ? null : await app.outbox.find(caller.accountId, id);
-  const device = message && visibleDevice(app, caller, message.sender);
-  if (!message || !device || !(await mayReach(app, caller, device.id, message.number))) throw notFound();
-  return message;
 }
 
 /**

@@ -2,7 +2,12 @@ import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { record } from "../schemas/answer.ts";
 import { sendAnswer, sentMessage } from "../schemas/messages.ts";
-import { destinations, ownNumber, quotedId, visibleText } from "../../model/fields.ts";
+import { destinations, ownNumber, quotedId, text, visibleText } from "../../model/fields.ts";
+
+const chosenSender = () =>
+  ownNumber()
+    .optional()
+    .meta({ description: "The number; needed only where several have a message of this id" });
 
 const messages = { by: "key", permission: "messages" } as const;
 
@@ -33,7 +38,36 @@ export const getMessage = endpoint({
   access: messages,
   summary: "What became of a message",
   message: "Message.",
-  input: z.object({}),
+  errors: ["SENDER_NOT_FOUND"],
+  input: z.object({ sender: chosenSender() }),
   bounded: "each state once, and of a poll the voters of its chat.",
   output: record(sentMessage),
+});
+
+/** Families and flags are long; nothing that anybody sees as one sign is longer. */
+const LONGEST_EMOJI = 64;
+const graphemes = new Intl.Segmenter();
+
+function isOneGrapheme(value: string): boolean {
+  if (value.length > LONGEST_EMOJI) return false;
+  return [...graphemes.segment(value)].length <= 1;
+}
+
+/** `POST /messages/{id}/reaction`: to any message of `GET /messages`. */
+export const reactToMessage = endpoint({
+  method: "POST",
+  path: "/messages/{id}/reaction",
+  access: messages,
+  sends: true,
+  summary: "React to a message with an emoji, or take the reaction back",
+  message: "Message sent successfully!",
+  errors: ["SENDER_NOT_FOUND"],
+  input: z.object({
+    sender: chosenSender(),
+    emoji: text(0, LONGEST_EMOJI)
+      .refine(isOneGrapheme, "Must be one emoji, or empty to take the reaction back.")
+      .meta({ description: "One emoji; empty takes the reaction back" }),
+  }),
+  bounded: "one result, and each state once.",
+  output: sendAnswer.extend({ data: sentMessage.optional() }),
 });

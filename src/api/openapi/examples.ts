@@ -330,6 +330,26 @@ export const EXAMPLES: Record<string, Example> = {
     input: { sender: SENDER },
     output: one("Read.", { sender: SENDER, chat: PERSON }),
   },
+  "POST /messages/{id}/reaction": {
+    path: { id: "3AB76A4834DAC11892A5" },
+    input: { emoji: "👍" },
+    output: {
+      ...says("Message sent successfully!", {
+        results: [{ number: PERSON, status: true, state: "sent", id: "3EB0C7A1E2F9B4D6A8C0E1" }],
+        id: "3EB0C7A1E2F9B4D6A8C0E1",
+        state: "sent",
+      }),
+      data: {
+        id: "3AB76A4834DAC11892A5",
+        sender: SENDER,
+        number: PERSON,
+        kind: "text",
+        origin: "contact",
+        state: null,
+        history: [],
+      },
+    },
+  },
   "POST /chats/{chat}/typing": {
     path: { chat: PERSON },
     input: { sender: SENDER, state: "typing", seconds: 10 },

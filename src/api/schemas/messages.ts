@@ -37,15 +37,18 @@ const pollTally = z.strictObject({
   total: z.int().min(0),
 });
 
-/** A message that was sent, with every state that it has had. */
+/** A message; one that the gateway sent with every state that it has had. */
 export const sentMessage = z
   .strictObject({
     id: z.string(),
     sender: z.string(),
     number: z.string(),
     kind: z.string(),
-    origin: z.string(),
-    state: messageState,
+    origin: z.string().meta({
+      description:
+        "`api`, `bot:<id>`, `webhook`, `calls`; `contact` or `phone` for a message that the gateway did not send",
+    }),
+    state: messageState.nullable().meta({ description: "Null for a message that the gateway did not send" }),
     history: z.array(z.strictObject({ state: messageState, at: isoTime() })),
     error: sendError.optional(),
     poll: pollTally.optional(),

@@ -1,3 +1,5 @@
+import type { FoundMessage } from "../../conversations/lookup.ts";
+import { shownAddress } from "../../conversations/shown.ts";
 import { textOfDraft } from "../../model/messages.ts";
 import type { WebhookTrouble } from "../../app/webhook-trouble.ts";
 import type { AccountRecord } from "../../accounts/account-record.ts";
@@ -162,6 +164,20 @@ export const messageView = (message: SentMessage) => ({
   ...(message.error ? { error: withSentence(message.error) } : {}),
   ...(message.poll ? { poll: message.poll } : {}),
 });
+
+/** Any message; what the gateway did not send has no states. @param sent of what it sent */
+export const anyMessageView = (message: FoundMessage, sent: SentMessage | null) =>
+  sent !== null
+    ? messageView(sent)
+    : {
+        id: message.id,
+        sender: message.sender,
+        number: shownAddress(message.chat),
+        kind: message.type,
+        origin: message.by,
+        state: null,
+        history: [],
+      };
 
 /** A decision as the event stream tells it, while it happens: it names the number. */
 export const decisionView = (decision: ToldDecision) => ({

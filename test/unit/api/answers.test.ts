@@ -533,7 +533,21 @@ describe("further answers", () => {
       history: [{ state: "queued" as const, at: 0 }],
       error: { code: "WHATSAPP_REFUSED" as const, whatsapp_code: 400 },
     };
-    const app = createRoutesApp({ outbox: { find: (_, id) => (id === "3EB0" ? message : null) } });
+    const found = {
+      sender: OWN_NUMBER,
+      deviceId: 1,
+      id: "3EB0",
+      chat: "4915100000001@s.whatsapp.net",
+      jid: "4915100000001@s.whatsapp.net",
+      type: "text" as const,
+      by: "gateway" as const,
+      participant: null,
+    };
+    const app = createRoutesApp({
+      numbers: { list: () => [device], find: () => device, catchUp: async () => undefined },
+      outbox: { find: async () => message },
+      conversations: { lookUp: async (_, id) => (id === "3EB0" ? [found] : []) },
+    });
     expect((await app.ask("GET", "/messages/3EB0")).body["data"]).toMatchObject({
       history: [{ state: "queued", at: "1970-01-01T00:00:00.000Z" }],
       error: { code: "WHATSAPP_REFUSED", whatsapp_code: 400 },

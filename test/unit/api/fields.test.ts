@@ -174,7 +174,7 @@ const wrong: [string, unknown][] = [
 
 /** Words that only a developer of the schema library would know. */
 const FOREIGN =
-  /zod|invalid (?:input|key|element|string|option|type)|expected|received|\bentries\b(?! long)|record|\bundefined\b|\bnan\b|discriminator|union|regex|\bnever\b/i;
+  /zod|invalid (?:input|key|element|string|option|type)|expected|received|\bentries\b(?! long)|\brecord\b|\bundefined\b|\bnan\b|discriminator|union|regex|\bnever\b/i;
 
 describe("what is wrong with a field", () => {
   it.each(wrong)("is said in our own words, at most 20 times, soon: %s", (_, value) => {

@@ -61,6 +61,8 @@ it("everything that is no GET and no send is logged, unless it says why it chang
   expect(silent.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual([
     "POST /admin/alerts/test",
     "POST /chats/{chat}/read",
+    "POST /chats/{chat}/typing",
+    "POST /check-numbers",
     "POST /devices/{number}/webhook/test",
     "POST /generate-qr",
     "POST /groups",

@@ -235,6 +235,7 @@ describe("the OpenAPI document", () => {
     expect(unpaged).toEqual([
       "GET /messages/{id}",
       "GET /messages/{id}/trace",
+      "POST /messages/{id}/reaction",
       "POST /groups",
       "POST /check-numbers",
       "GET /devices/{number}/audit",

@@ -1,0 +1,69 @@
+import type { Caller } from "../../accounts/caller.ts";
+import type { FoundMessage } from "../../conversations/lookup.ts";
+import { shownAddress } from "../../conversations/shown.ts";
+import { parseDestination } from "../../model/address.ts";
+import { systemTime } from "../../model/time.ts";
+import { GatewayError } from "../../model/errors/errors.ts";
+import { mayReach } from "../access/recipients.ts";
+import { listedDevices } from "../access/senders.ts";
+import { JsonResult } from "../answers/envelope.ts";
+import { notFound } from "../answers/unmatched.ts";
+import type { App } from "../services.ts";
+import { anyMessageView } from "../views/views.ts";
+import { send, type SendCall } from "./send.ts";
+
+/**
+ * A message that somebody wrote or received, whoever it was.
+ *
+ * @param sender digits of the number; needed where several have a message of this id
+ * @throws SENDER_NOT_FOUND; INVALID_PARAMETERS when `sender` has to choose; NOT_FOUND when there is none, or it is in a chat
+ *   outside the key's `recipients`
+ */
+export async function findAnyMessage(
+  app: App,
+  caller: Caller,
+  sender: string | undefined,
+  id: string | undefined,
+): Promise<FoundMessage> {
+  const devices = listedDevices(app, caller, sender);
+  const all = id === undefined ? [] : await app.conversations.lookUp(devices, id);
+  const reached: FoundMessage[] = [];
+  for (const message of all)
+    if (await mayReach(app, caller, message.deviceId, shownAddress(message.chat))) reached.push(message);
+  if (reached.length === 0) throw notFound();
+  if (reached.length > 1)
+    throw new GatewayError("INVALID_PARAMETERS", "Invalid parameters!", {
+      fields: { sender: ["Several numbers of the account have a message of this id: name one of them."] },
+    });
+  return reached[0]!;
+}
+
+type ActionCall<Input> = Omit<SendCall, "input"> & {
+  input: Input & { sender?: string | undefined };
+  params: Record<string, string>;
+};
+
+/** Reacts to a message, or takes the reaction back. The answer is that of a send, with the message's record. */
+export async function react({ params, input, ...call }: ActionCall<{ emoji: string }>): Promise<JsonResult> {
+  const { app, caller } = call;
+  const target = await findAnyMessage(app, caller, input.sender, params["id"]);
+  const { id, jid, by, participant } = target;
+  // The reaction goes where the message is, by the address that it has there.
+  const number = { ...parseDestination(shownAddress(target.chat))!, jid };
+  const result = await send(
+    { ...call, input: { sender: target.sender, number: [number] } },
+    {
+      kind: "reaction",
+      emoji: input.emoji,
+      target: { id, chat: jid, fromMe: by !== "contact", participant },
+      at: systemTime.now(),
+    },
+  );
+  return new JsonResult({ ...result.fields, data: await recordOf(app, caller, target) }, result.options);
+}
+
+/** Of what the gateway sent: with all its states. */
+export async function recordOf(app: App, caller: Caller, message: FoundMessage) {
+  const sent = message.by === "gateway" ? await app.outbox.find(caller.accountId, message.id) : null;
+  return anyMessageView(message, sent);
+}

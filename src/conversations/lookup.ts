@@ -1,0 +1,95 @@
+import { inbox, outbox } from "../../drizzle/schema.ts";
+import type { Incoming, MessageType } from "../model/messages.ts";
+import { defineQuery } from "../store/query.ts";
+import type { Reading } from "../store/store.ts";
+import type { Contents, OwnNumber } from "./records.ts";
+
+/** One message, as others refer to it. */
+export interface FoundMessage {
+  /** The number that received or sent it, digits. */
+  sender: string;
+  deviceId: number;
+  /** WhatsApp's id. */
+  id: string;
+  /** Canonical key of the chat. */
+  chat: string;
+  /** The chat's address on the wire. */
+  jid: string;
+  type: MessageType;
+  /** Who wrote it: somebody else, the owner on the phone, or this gateway. */
+  by: "contact" | "phone" | "gateway";
+  /** In groups, whoever wrote it; null for what the number itself wrote. */
+  participant: string | null;
+}
+
+/**
+ * Finds messages by WhatsApp's id, which is unique within one number.
+ *
+ * @returns at most one for each number, what the gateway sent before its echo
+ */
+export type LookUp = (devices: readonly OwnNumber[], id: string) => Promise<FoundMessage[]>;
+
+const CAME = defineQuery(
+  `SELECT i.device_id, i.chat, i.from_me, i.type, i.body FROM json_each(?1) n CROSS JOIN inbox i
+  WHERE i.device_id = n.value AND i.wa_id = ?2 AND i.type <> 'timer' AND i.chat <> 'status@broadcast'
+  ORDER BY i.id DESC`,
+  { deviceId: inbox.deviceId, chat: inbox.chat, fromMe: inbox.fromMe, type: inbox.type, body: inbox.body },
+);
+const WENT = defineQuery(
+  `SELECT o.device_id, o.chat, o.jid, o.kind FROM json_each(?1) n CROSS JOIN outbox o
+  WHERE o.device_id = n.value AND o.wa_id = ?2`,
+  { deviceId: outbox.deviceId, chat: outbox.chat, jid: outbox.jid, kind: outbox.kind },
+);
+
+export function createLookUp(
+  store: Pick<Reading, "read">,
+  { openIncoming }: Pick<Contents, "openIncoming">,
+): LookUp {
+  return async (devices, id) => {
+    const numbers = new Map(devices.map((device) => [device.id, device.number]));
+    const args = [JSON.stringify([...numbers.keys()]), id];
+    const found = new Map<number, FoundMessage>();
+    for (const { deviceId, chat, jid, kind } of await store.read(WENT, args))
+      found.set(deviceId, {
+        sender: numbers.get(deviceId)!,
+        deviceId,
+        id,
+        chat,
+        jid,
+        type: kind as MessageType,
+        by: "gateway",
+        participant: null,
+      });
+    for (const row of await store.read(CAME, args)) {
+      const message = found.has(row.deviceId) ? null : opened(() => openIncoming(row.deviceId, id, row.body));
+      if (message !== null) found.set(row.deviceId, received(row, message, numbers.get(row.deviceId)!));
+    }
+    return [...found.values()];
+  };
+}
+
+function received(
+  { deviceId, chat, fromMe, type }: { deviceId: number; chat: string; fromMe: boolean; type: string },
+  message: Incoming,
+  sender: string,
+): FoundMessage {
+  return {
+    sender,
+    deviceId,
+    id: message.id,
+    chat,
+    jid: message.chat,
+    type: type as MessageType,
+    by: fromMe ? "phone" : "contact",
+    participant: fromMe ? null : message.participant,
+  };
+}
+
+/** What does not open any more is not there. */
+function opened<T>(open: () => T): T | null {
+  try {
+    return open();
+  } catch {
+    return null;
+  }
+}
