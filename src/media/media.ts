@@ -94,7 +94,8 @@ export function createMedia({ store, config, log, http, accountOf, elsewhere }: 
     const into = {
       workspace,
       requireConverter,
-      identify: (head: Buffer, tail: Buffer) => looks.identify({ account, mediaType, signal }, head, tail),
+      identify: (head: Buffer, tail: Buffer) =>
+        looks.identify({ account, mediaType, isGiven: bytes !== undefined, signal }, head, tail),
     };
     const uploaded = bytes === undefined ? await given.find(request.url, account) : null;
     if (uploaded !== null) return fetches(account, () => receive(request, uploaded, into), signal);
@@ -120,10 +121,14 @@ export function createMedia({ store, config, log, http, accountOf, elsewhere }: 
 
   async function work(job: Job): Promise<MediaDraft> {
     const { request, workspace, account, signal } = job;
-    const { deviceId, mediaType, caption, text, url } = request;
+    const { deviceId, mediaType, bytes, caption, text, url } = request;
     const received = await fetchFile(job);
     const { kind, mimetype, extension, disposition } = received;
-    const seen = await looks.see({ account, mediaType, signal }, received, workspace);
+    const seen = await looks.see(
+      { account, mediaType, isGiven: bytes !== undefined, signal },
+      received,
+      workspace,
+    );
     const sealed = received.sealed ?? (await sealVoice(workspace));
     signal.throwIfAborted();
     const facts: FileFacts = {
