@@ -7,7 +7,6 @@ export const LONG_CLOSURES: Record<string, number> = {
   "src/bot/answerers/asking.ts createAsking": 83,
   "src/bot/bindings/bindings.ts createBindings": 91,
   "src/bot/dialogues/menu.ts menu": 85,
-  "src/bot/handlers/context.ts openContext": 85,
   "src/bot/sessions/former-names.ts createFormerNames": 82,
   "src/bot/sessions/store-rows.ts createStoreRows": 89,
   "src/cluster/bus.ts createBus": 87,

@@ -36,6 +36,8 @@ export interface Endpoint<
   changesNothing?: string;
   /** A send: takes an idempotency key, in the header or in the field `idempotency_key`. */
   sends?: true;
+  /** Field that may hold a file in base64: what an idempotency key compares is the file's hash. */
+  fileIn?: string;
   summary: string;
   /** Of an answer that has lists and no pages: how long these get, as a sentence. */
   bounded?: string;

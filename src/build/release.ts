@@ -59,6 +59,8 @@ export async function makeRelease(root: string, output: string, into: string): P
     const folder = join(work, "package");
     mkdirSync(folder);
     for (const name of ["README.md", "CHANGELOG.md", "LICENSE"]) cpSync(join(root, name), join(folder, name));
+    // The unit and the command for a service: whoever has the package needs nothing else.
+    cpSync(join(root, "deploy/systemd"), join(folder, "systemd"), { recursive: true });
     writeFileSync(join(folder, "package.json"), `${JSON.stringify(manifest(), null, 2)}\n`);
     const isLeftOut = (path: string): boolean =>
       [...LEFT_OUT, OF_ONE_NODE].some((one) => path === join(output, one));

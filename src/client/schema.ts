@@ -1767,11 +1767,12 @@ export interface operations {
             query: {
                 sender: string;
                 number: string;
-                media_type: "image" | "video" | "audio" | "pdf" | "xls" | "xlsx" | "doc" | "docx" | "zip" | "mp3" | "xml";
-                url: string;
+                media_type: "image" | "video" | "audio" | "pdf" | "xls" | "xlsx" | "doc" | "docx" | "zip" | "mp3" | "xml" | "document";
                 caption?: string;
+                filename?: string;
                 ptt?: string;
                 msgid?: string;
+                url: string;
                 idempotency_key?: string;
             };
             header?: {
@@ -1808,16 +1809,23 @@ export interface operations {
                     sender: string;
                     /** @description 1 to 10 destinations separated by `|`: digits, `…@g.us`, `…@newsletter`, `…@lid` */
                     number: string;
-                    /** @enum {string} */
-                    media_type: "image" | "video" | "audio" | "pdf" | "xls" | "xlsx" | "doc" | "docx" | "zip" | "mp3" | "xml";
-                    /** @description http or https; it must answer with the file itself */
-                    url: string;
-                    /** @description Text under an image or video, or file name of a document */
+                    /**
+                     * @description `document` is any file, as what it is
+                     * @enum {string}
+                     */
+                    media_type: "image" | "video" | "audio" | "pdf" | "xls" | "xlsx" | "doc" | "docx" | "zip" | "mp3" | "xml" | "document";
+                    /** @description Text under an image or video; of a document its file name, or the text under it when `filename` names it */
                     caption?: string;
+                    /** @description File name of a document */
+                    filename?: string;
                     /** @description vn sends audio or mp3 as a voice note */
                     ptt?: string;
                     /** @description Id of a message to quote; ignored when it is unknown */
                     msgid?: string;
+                    /** @description http or https; it must answer with the file itself */
+                    url?: string;
+                    /** @description The file itself in base64, instead of its `url`; the body holds about 780 KB of a file */
+                    data?: string;
                     /** @description Names this send. A request with the same key within 24 hours repeats the first answer and sends nothing. */
                     idempotency_key?: string;
                 };

@@ -7,7 +7,7 @@ import type { Found } from "./decoder/identify.ts";
 import { DecoderAway, Unreadable } from "./decoder/process.ts";
 import type { Ffmpeg } from "./ffmpeg.ts";
 import type { Workspace } from "./files.ts";
-import { notUsable, type Received } from "./receive.ts";
+import { notUsable, type Received, type Wanted } from "./receive.ts";
 import { createTurns, type TurnLimits } from "./turns.ts";
 import { readVideo } from "./video.ts";
 import { makeVoiceNote } from "./voice.ts";
@@ -16,10 +16,9 @@ import { makeVoiceNote } from "./voice.ts";
 export type Seen = Pick<FileFacts, "thumbnail" | "width" | "height" | "seconds" | "waveform">;
 
 /** For whom a file is looked at, and what it is to be. */
-export interface LookRequest {
+export interface LookRequest extends Wanted {
   /** Whose turn it takes. */
   account: string;
-  mediaType: string;
   /** Ends the waiting for a turn. */
   signal: AbortSignal;
 }
@@ -58,7 +57,7 @@ export function createLooks({ ffmpeg, log, decoder }: LooksDeps): Looks {
   const conversions = createTurns(CONVERSIONS);
 
   async function inTurn<T>(
-    { account, signal, mediaType }: LookRequest,
+    { account, signal, ...wanted }: LookRequest,
     turns: typeof looks,
     what: string,
     work: () => Promise<T>,
@@ -67,7 +66,7 @@ export function createLooks({ ffmpeg, log, decoder }: LooksDeps): Looks {
       return await unlessAborted(signal, turns(account, work, signal));
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof Unreadable) throw notUsable(`${what} (${firstLine(error)})`, mediaType);
+      if (error instanceof Unreadable) throw notUsable(`${what} (${firstLine(error)})`, wanted);
       if (!(error instanceof DecoderAway)) throw error;
       log.error({ err: error }, "cannot read files");
       throw new GatewayError("UNAVAILABLE", "Files cannot be read just now; try again.", {
@@ -109,7 +108,7 @@ export function createLooks({ ffmpeg, log, decoder }: LooksDeps): Looks {
         const { seconds, hasVideo } = await inTurn(request, looks, noSound, () =>
           decoder.ask("sound", { path: clear, mimetype }),
         );
-        if (hasVideo) throw notUsable("a video", request.mediaType);
+        if (hasVideo) throw notUsable("a video", request);
         return seconds === null ? {} : { seconds };
       }
       const { seconds, waveform } =

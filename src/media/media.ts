@@ -13,7 +13,7 @@ import { sharedDecoder } from "./decoder/decoder.ts";
 import { createElsewhere, type Elsewhere } from "./elsewhere.ts";
 import { createFfmpeg } from "./ffmpeg.ts";
 import { createFiles, type Workspace } from "./files.ts";
-import { createLooks, VOICE_NAME } from "./look.ts";
+import { createLooks, VOICE_NAME, type LookRequest } from "./look.ts";
 import { documentName } from "./names.ts";
 import { receive, SEALED_NAME, type Received } from "./receive.ts";
 import { openSealedWriter, type SealedFile } from "./seal.ts";
@@ -67,6 +67,13 @@ interface Job {
   signal: AbortSignal;
 }
 
+const lookOf = ({ request, account, signal }: Job): LookRequest => ({
+  account,
+  mediaType: request.mediaType,
+  isGiven: request.bytes !== undefined,
+  signal,
+});
+
 /** Files to be sent, with shares of each account and number in how many are fetched and looked at at once. */
 export function createMedia({ store, config, log, http, accountOf, elsewhere }: MediaDeps): Media {
   const { dataDir } = config;
@@ -90,11 +97,11 @@ export function createMedia({ store, config, log, http, accountOf, elsewhere }: 
 
   async function fetchFile(job: Job): Promise<Received> {
     const { request, workspace, account, signal } = job;
-    const { mediaType, bytes, deviceId } = request;
+    const { bytes, deviceId } = request;
     const into = {
       workspace,
       requireConverter,
-      identify: (head: Buffer, tail: Buffer) => looks.identify({ account, mediaType, signal }, head, tail),
+      identify: (head: Buffer, tail: Buffer) => looks.identify(lookOf(job), head, tail),
     };
     const uploaded = bytes === undefined ? await given.find(request.url, account) : null;
     if (uploaded !== null) return fetches(account, () => receive(request, uploaded, into), signal);
@@ -119,11 +126,11 @@ export function createMedia({ store, config, log, http, accountOf, elsewhere }: 
   }
 
   async function work(job: Job): Promise<MediaDraft> {
-    const { request, workspace, account, signal } = job;
-    const { deviceId, mediaType, caption, text, url } = request;
+    const { request, workspace, signal } = job;
+    const { deviceId, caption, text, url } = request;
     const received = await fetchFile(job);
     const { kind, mimetype, extension, disposition } = received;
-    const seen = await looks.see({ account, mediaType, signal }, received, workspace);
+    const seen = await looks.see(lookOf(job), received, workspace);
     const sealed = received.sealed ?? (await sealVoice(workspace));
     signal.throwIfAborted();
     const facts: FileFacts = {

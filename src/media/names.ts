@@ -3,7 +3,7 @@ import { nameOfWords, plainName, withExtension } from "../model/media/file-name.
 
 /**
  * Name under which a document arrives: the caption, else what the server calls the file, else the last part of its
- * address. Its extension is appended when the name has none.
+ * address, else "file". Its extension is appended when the name has none.
  *
  * @param extension   without the dot; "" when the file is of no known type
  * @param disposition the header `Content-Disposition`, or null
@@ -41,6 +41,8 @@ function asUtf8(text: string): string {
   }
 }
 
+/** @param url "" when there is none */
 function lastSegment(url: string): string {
+  if (url === "") return "";
   return percentDecoded(new URL(url).pathname.split("/").at(-1) ?? "");
 }

@@ -27,6 +27,12 @@ export const SEALED_NAME = "sealed";
 const VOICE_MIMETYPE = "audio/ogg; codecs=opus";
 const CLEAR_NAME = "clear";
 
+/** What a file is to be sent as, and whether it came itself instead of a link to it. */
+export interface Wanted {
+  mediaType: MediaRequest["mediaType"];
+  isGiven: boolean;
+}
+
 /** Where a file goes, and who is asked about it. */
 interface ReceiveInto {
   workspace: Workspace;
@@ -43,20 +49,21 @@ interface ReceiveInto {
  * @throws FILE_NOT_USABLE, and what the download throws
  */
 export async function receive(
-  { mediaType, ptt }: Pick<MediaRequest, "mediaType" | "ptt">,
+  { mediaType, ptt, bytes }: Pick<MediaRequest, "mediaType" | "ptt" | "bytes">,
   answer: Download,
   { workspace, requireConverter, identify }: ReceiveInto,
 ): Promise<Received> {
+  const wanted: Wanted = { mediaType, isGiven: bytes !== undefined };
   const chunks = answer.body[Symbol.asyncIterator]();
   const head = await readHead(chunks);
-  if (head.length === 0) throw notUsable("an empty file", mediaType);
+  if (head.length === 0) throw notUsable("an empty file", wanted);
   const voice = ptt === "vn" && (mediaType === "audio" || mediaType === "mp3");
   const isVoiceNote = readOpusHead(head)?.channels === 1;
   const asItIs = !voice || isVoiceNote;
   // What is a voice note already may be called sound of any kind.
-  const fits = voice && isVoiceNote ? "audio" : mediaType;
+  const fits: Wanted = voice && isVoiceNote ? { ...wanted, mediaType: "audio" } : wanted;
   let found = await identify(head, head);
-  if (KNOWN_AT_THE_END.has(mediaType)) refusePages(found, mediaType);
+  if (KNOWN_AT_THE_END.has(mediaType)) refusePages(found, wanted);
   else requireFit(fits, found, head);
 
   if (!asItIs) requireConverter();
@@ -124,20 +131,27 @@ function kindOf(mediaType: MediaRequest["mediaType"], voice: boolean): MediaKind
   return mediaType === "image" || mediaType === "video" || mediaType === "audio" ? mediaType : "document";
 }
 
-function requireFit(mediaType: MediaRequest["mediaType"], found: Found, head: Buffer): string {
-  const mimetype = mimetypeFor(mediaType, found, head);
-  if (mimetype === null) throw notUsable(found.label, mediaType);
+function requireFit(wanted: Wanted, found: Found, head: Buffer): string {
+  if (isPageItself(found, wanted)) return found.mimetype;
+  const mimetype = mimetypeFor(wanted.mediaType, found, head);
+  if (mimetype === null) throw notUsable(found.label, wanted);
   return mimetype;
 }
 
-function refusePages({ extension, label }: Found, mediaType: string): void {
-  if (extension === "html") throw notUsable(label, mediaType);
+function refusePages(found: Found, wanted: Wanted): void {
+  if (found.extension === "html" && !isPageItself(found, wanted)) throw notUsable(found.label, wanted);
 }
 
+/** A link that answers with a page has most likely led to the wrong place; who gives a page itself means it. */
+const isPageItself = ({ extension }: Found, { mediaType, isGiven }: Wanted): boolean =>
+  isGiven && mediaType === "document" && extension === "html";
+
 /** @param what came instead, for people */
-export function notUsable(what: string, mediaType: string): GatewayError {
+export function notUsable(what: string, { mediaType, isGiven }: Wanted): GatewayError {
   return new GatewayError(
     "FILE_NOT_USABLE",
-    `The link answered with ${what}, which cannot be sent as ${mediaType}. The link must answer with the file itself.`,
+    isGiven
+      ? `The file is ${what}, which cannot be sent as ${mediaType}.`
+      : `The link answered with ${what}, which cannot be sent as ${mediaType}. The link must answer with the file itself.`,
   );
 }

@@ -38,6 +38,11 @@ export const NOT_UNICODE = "Is not valid Unicode text (a lone surrogate).";
 export const text = (min: number, max: number) =>
   z.preprocess(asText, z.string().min(min).max(max).refine(wellFormed, NOT_UNICODE));
 
+const isBase64 = (value: string): boolean => value.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(value);
+
+/** Bytes in base64, as one text without line breaks. @param max characters */
+export const base64 = (max: number) => text(1, max).refine((value) => isBase64(value), "Must be base64.");
+
 /** The id of a message to quote. What no message can be called is known nowhere, and quotes nothing. */
 export const quotedId = () =>
   text(0, 65_536).optional().meta({ description: "Id of a message to quote; ignored when it is unknown" });

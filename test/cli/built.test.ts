@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, inject, it, onTestFinished } from "vitest"
 import packageJson from "../../package.json" with { type: "json" };
 import { buildCli } from "../../src/build/cli.ts";
 import { repositoryRoot } from "../../src/config.ts";
+import { createAuthenticator } from "../../src/demo/authenticator.ts";
 import { startSimulator } from "../../src/simulator/index.ts";
 import { whenBuilt } from "../_setup/build.ts";
 import { removeFolder } from "../_setup/folders.ts";
@@ -38,7 +39,7 @@ function run(env: Record<string, string>, ...args: string[]): Run {
   const child = spawn(process.execPath, [join(copied, "cli.mjs"), ...args], {
     cwd: folder,
     env: { PATH: process.env["PATH"], HOME: folder, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["pipe", "pipe", "pipe"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));
   let text = "";
@@ -65,7 +66,7 @@ it("the command in a build says its version and how it is called, and is not lar
   expect(bytes).toBeLessThan(12 * 1024 ** 2);
 });
 
-it("a build that was copied away runs a gateway, links a number, saves and restores it, without checkout or packages", async () => {
+it("a build that was copied away runs a gateway, links a number with its passkey, saves and restores it, without checkout or packages", async () => {
   const { certificates, caFile } = certificatesOfTests();
   const sim = await startSimulator({ certificates, port: await freePort() });
   onTestFinished(() => sim.stop());
@@ -76,6 +77,7 @@ it("a build that was copied away runs a gateway, links a number, saves and resto
     WHATSAPP_WS_URL: sim.wsUrl,
     WHATSAPP_NOISE_ROOT: sim.noiseRoot,
     WHATSAPP_CA_FILE: caFile,
+    PASSKEY_LINKING: "1",
   };
   const url = `http://127.0.0.1:${env.PORT}`;
   const ready = (): Promise<void> =>
@@ -84,9 +86,16 @@ it("a build that was copied away runs a gateway, links a number, saves and resto
   await ready();
 
   const owner = await sim.addNumber("31600000001");
+  const browser = createAuthenticator();
+  await sim.requirePasskey("31600000001", browser.passkey);
   const linking = run(env, "link", "31600000001");
   await until(() => linking.text().includes("Scan it with the phone of +31600000001"));
-  await owner.scan(readTerminalQr(linking.text()));
+  const scan = owner.scan(readTerminalQr(linking.text()));
+  await until(() => linking.text().includes("paste it here, and press Enter:"));
+  // What is to be run in the browser is part of the build.
+  const request = JSON.parse(/\}\)\((\{.*\})\);/.exec(linking.text())![1]!);
+  linking.child.stdin!.write(`${JSON.stringify(browser.assert(request))}\n`);
+  await scan;
   expect(await linking.ended, linking.text()).toBe(0);
   expect(await said(env, "devices", "list")).toMatch(/31600000001 +connected/);
   expect(await said(env, "bots", "list")).toContain("ping");

@@ -102,10 +102,15 @@ describe("curl.md", () => {
       const output = await folder.run("bash", ["-c", `${script.trimEnd()} || [ $? = 28 ]`], { ...shell, ID });
       answers.push(output.startsWith(":") ? { output } : JSON.parse(output));
     }
-    const [sent, file, poll, became, list, webhook, events] = answers;
+    const [sent, file, own, poll, became, list, webhook, events] = answers;
 
     expect((await arrived(sent!["id"])).text).toBe("Your order is on its way: 50 % + a gift.");
     expect(await arrived(file!["id"])).toMatchObject({ kind: "document", media: { fileName: "Menu.pdf" } });
+    expect(await arrived(own!["id"])).toMatchObject({
+      kind: "document",
+      text: "Our prices",
+      media: { fileName: "prices.csv" },
+    });
     expect(await arrived(poll!["id"])).toMatchObject({
       text: "When?",
       poll: { options: ["Monday", "Tuesday"] },

@@ -54,7 +54,7 @@ function made(line: string): string {
   const newest = (): string => readdirSync(backups).findLast((name) => name.endsWith(".tar")) ?? "none";
   return line
     .replace(/\s+#.*$/, "")
-    .replace(/runuser -u parley -- env DATA_DIR=\S+ \/opt\/parley\/bin\/parley/, "parley")
+    .replaceAll("/etc/parley.env", join(folder, "parley.env"))
     .replace("restore <file>", "restore --force /var/backups/parley/parley-<time>.tar")
     .replace(/ restore \/tmp/, " restore --force /tmp")
     .replace("parley-<time>.tar", () => newest())
@@ -65,6 +65,7 @@ function made(line: string): string {
 async function run(world: World, line: string): Promise<void> {
   const { gateway } = world;
   if (line.startsWith("#") || line.trim() === "") return;
+  if (line === "systemctl daemon-reload") return;
   if (/^systemctl (disable --now|stop) parley$/.test(line)) return void (await gateway.stop());
   if (/^systemctl (enable --now|start|restart) parley$/.test(line)) return gateway.restart();
   const [, name, value] = /^([A-Z][A-Z_]+)=(\S+)/.exec(line) ?? [];
@@ -82,6 +83,7 @@ async function run(world: World, line: string): Promise<void> {
   };
   // Other shells may not be there: what they would read is.
   const command = made(line)
+    .replace("http://127.0.0.1:3000", `--fail http://127.0.0.1:${gateway.port}`)
     .replace(/^source <\((.*)\)$/, "$1 | grep -q parley")
     .replace(/\| source$/, "| grep -q parley");
   await promisify(execFile)("bash", ["-o", "pipefail", "-c", command], { cwd: folder, env }).catch(

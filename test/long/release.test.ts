@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdirSync, mkdtempSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, inject, it, onTestFinished } from "vitest";
@@ -53,6 +53,9 @@ it.each(["node-20", "node-22", "node-24"] as const)(
   async (name) => {
     const prefix = join(folder, name);
     const installed = await install(tarball, prefix, await runtimeProgram(name));
+    // What docs/operations/install.md copies from there.
+    const files = readdirSync(join(prefix, "lib/node_modules/parley/systemd"));
+    expect(files.toSorted()).toEqual(["parley", "parley.service"]);
     const env = { DATA_DIR: join(prefix, "data"), PORT: String(await freePort()) };
     const gateway = await installed.start(env);
     await installed.parley(env, "accounts", "create", "shop");

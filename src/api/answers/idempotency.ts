@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { H3Event } from "h3";
 import type { Caller } from "../../accounts/caller.ts";
 import { GatewayError } from "../../model/errors/errors.ts";
@@ -37,7 +38,8 @@ export async function oncePerKey(
 ): Promise<HttpAnswer> {
   const key = endpoint.sends ? idempotencyKey(event, raw.fields) : null;
   if (key === null || caller === null) return run(null);
-  const { api_key: _, idempotency_key: __, ...body } = raw.fields;
+  const { api_key: _, idempotency_key: __, ...fields } = raw.fields;
+  const body = byHash(fields, endpoint.fileIn);
   const begun = await app.idempotency.begin({ keyId: caller.keyId, route: endpoint.path, key, body });
   if (begun.kind === "answered") return replayed(begun.answer);
   if (begun.kind === "stored") {
@@ -46,6 +48,13 @@ export async function oncePerKey(
     return replayed(answer);
   }
   return answerOnce(begun.claim, run);
+}
+
+/** A file counts by its bytes, however it was given. */
+function byHash(fields: Record<string, unknown>, fileIn: string | undefined): Record<string, unknown> {
+  if (fileIn === undefined || typeof fields[fileIn] !== "string") return fields;
+  const { [fileIn]: data, ...rest } = fields;
+  return { ...rest, file: hash("sha256", Buffer.from(data as string, "base64"), "hex") };
 }
 
 async function answerOnce(claim: Claim, run: (claim: Claim) => Promise<HttpAnswer>): Promise<HttpAnswer> {

@@ -2,10 +2,12 @@ import { z } from "zod";
 import type { ErrorCode } from "../../model/errors/errors.ts";
 import { MEDIA_TYPES } from "../../model/media/media.ts";
 import { endpoint } from "../endpoint.ts";
-import { destinations, ownNumber, quotedId, text } from "../../model/fields.ts";
+import { base64, destinations, ownNumber, quotedId, text } from "../../model/fields.ts";
+import { MAX_BODY_BYTES } from "../reading/body.ts";
 import { sendAnswer } from "../schemas/messages.ts";
 
 const LONGEST_URL = 8_192;
+const MISSING = "Is required, unless data holds the file itself.";
 
 const link = text(1, LONGEST_URL)
   .transform((value) => value.trim())
@@ -27,24 +29,53 @@ const send = {
     "URL_NOT_ALLOWED",
     "CONVERTER_MISSING",
   ] satisfies ErrorCode[],
-  input: z.object({
-    sender: ownNumber(),
-    number: destinations(),
-    media_type: z.preprocess(
-      (value) => (typeof value === "string" ? value.trim().toLowerCase() : value),
-      z.enum(MEDIA_TYPES),
-    ),
-    url: link,
-    caption: text(0, 65_536)
-      .optional()
-      .meta({ description: "Text under an image or video, or file name of a document" }),
-    ptt: text(0, 65_536).optional().meta({ description: "vn sends audio or mp3 as a voice note" }),
-    msgid: quotedId(),
-  }),
   output: sendAnswer,
 };
 
+const fields = {
+  sender: ownNumber(),
+  number: destinations(),
+  media_type: z
+    .preprocess(
+      (value) => (typeof value === "string" ? value.trim().toLowerCase() : value),
+      z.enum(MEDIA_TYPES),
+    )
+    .meta({ description: "`document` is any file, as what it is" }),
+  caption: text(0, 65_536).optional().meta({
+    description:
+      "Text under an image or video; of a document its file name, or the text under it when `filename` names it",
+  }),
+  filename: text(0, 255).optional().meta({ description: "File name of a document" }),
+  ptt: text(0, 65_536).optional().meta({ description: "vn sends audio or mp3 as a voice note" }),
+  msgid: quotedId(),
+};
+
 /** `POST /send-media`: the file is fetched once, before anything is queued, for all destinations. */
-export const sendMedia = endpoint({ ...send, method: "POST", path: "/send-media" });
+export const sendMedia = endpoint({
+  ...send,
+  method: "POST",
+  path: "/send-media",
+  fileIn: "data",
+  input: z
+    .object({
+      ...fields,
+      url: link.optional(),
+      data: base64(MAX_BODY_BYTES).optional().meta({
+        description: "The file itself in base64, instead of its `url`; the body holds about 780 KB of a file",
+      }),
+    })
+    .superRefine(({ url, data }, context) => {
+      if (url === undefined && data === undefined)
+        context.addIssue({ code: "custom", path: ["url"], message: MISSING });
+      if (url !== undefined && data !== undefined)
+        context.addIssue({ code: "custom", path: ["data"], message: "Cannot be given together with url." });
+    }),
+});
 /** `GET /send-media`: the key stands in the query. */
-export const sendMediaByGet = endpoint({ ...send, method: "GET", path: "/send-media", keyIn: "query" });
+export const sendMediaByGet = endpoint({
+  ...send,
+  method: "GET",
+  path: "/send-media",
+  keyIn: "query",
+  input: z.object({ ...fields, url: link }),
+});

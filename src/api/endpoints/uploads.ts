@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { integer, isoTime, ownNumber, text } from "../../model/fields.ts";
+import { base64, integer, isoTime, ownNumber, text } from "../../model/fields.ts";
 import { endpoint } from "../endpoint.ts";
 import { record } from "../schemas/answer.ts";
 import { MAX_BODY_BYTES } from "../reading/body.ts";
@@ -24,9 +24,9 @@ export const createUpload = endpoint({
   errors: ["FILE_TOO_LARGE", "UNAVAILABLE"],
   input: z.object({
     sender: ownNumber(),
-    data: text(1, MAX_BODY_BYTES)
-      .refine((value) => isBase64(value), "Must be base64.")
-      .meta({ description: "The part in base64, at most about 700 KB of the file" }),
+    data: base64(MAX_BODY_BYTES).meta({
+      description: "The part in base64, at most about 700 KB of the file",
+    }),
     after: text(1, 100)
       .optional()
       .meta({ description: "`id` of the previous part; absent for the first part" }),
@@ -37,5 +37,3 @@ export const createUpload = endpoint({
   }),
   output: record(upload),
 });
-
-const isBase64 = (value: string): boolean => value.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(value);

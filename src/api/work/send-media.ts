@@ -1,13 +1,16 @@
 import { GatewayError } from "../../model/errors/errors.ts";
-import type { MediaType } from "../../model/media/media.ts";
+import type { MediaRequest, MediaType } from "../../model/media/media.ts";
 import type { JsonResult } from "../answers/envelope.ts";
 import { send, type SendCall } from "./send.ts";
 
 /** What `/send-media` takes beside what every send takes. */
 interface MediaInput {
   media_type: MediaType;
-  url: string;
+  /** One of both is there. */
+  url?: string | undefined;
+  data?: string | undefined;
   caption?: string | undefined;
+  filename?: string | undefined;
   ptt?: string | undefined;
 }
 
@@ -18,7 +21,7 @@ interface MediaInput {
 export function sendMediaOf(
   call: SendCall & { input: MediaInput; event: { req: { signal: AbortSignal } } },
 ): Promise<JsonResult> {
-  const { media_type: mediaType, url, caption, ptt } = call.input;
+  const { media_type: mediaType, url = "", data, ptt } = call.input;
   return send(call, (device) =>
     whileCallerWaits(call.event.req.signal, (signal) =>
       call.app.files.prepare({
@@ -26,12 +29,27 @@ export function sendMediaOf(
         mediaType,
         url,
         signal,
-        ...(caption === undefined ? {} : { caption }),
+        ...(data === undefined ? {} : { bytes: Buffer.from(data, "base64") }),
+        ...wordsOf(call.input),
         ...(ptt === undefined ? {} : { ptt }),
       }),
     ),
   );
 }
+
+/** The caption of a document is its name, unless that is given. */
+function wordsOf({
+  media_type: mediaType,
+  caption,
+  filename,
+}: MediaInput): Pick<MediaRequest, "caption" | "text"> {
+  const isNamed = filename !== undefined && filename.trim() !== "" && !CAPTIONED.has(mediaType);
+  if (!isNamed) return caption === undefined ? {} : { caption };
+  return { caption: filename, ...(caption === undefined ? {} : { text: caption }) };
+}
+
+/** Types that have no file name. */
+const CAPTIONED: ReadonlySet<MediaType> = new Set(["image", "video", "audio"]);
 
 /** Nobody reads the reason; it says that this is no fault of the gateway's. */
 async function whileCallerWaits<T>(

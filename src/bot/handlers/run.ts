@@ -1,7 +1,8 @@
 import { failpoint } from "../../model/failpoint.ts";
 import { LoggedError } from "../../model/errors/logged-error.ts";
 import type { Time } from "../../model/time.ts";
-import { openContext, type ContextInput } from "./context.ts";
+import type { ContextInput } from "./context-input.ts";
+import { openContext } from "./context.ts";
 import { ContextClosedError, type Effects } from "./effects.ts";
 import type { Restart } from "./restart.ts";
 import type { TypingSign } from "./typing.ts";

@@ -261,7 +261,7 @@ function requestOf(
   }: Extract<Effects["replies"][number]["wanted"], { file: unknown }>["file"],
   signal: AbortSignal,
 ): MediaRequest {
-  const name = mediaType === "document" ? (fileName ?? (bytes === undefined ? undefined : "file")) : caption;
+  const name = mediaType === "document" ? fileName : caption;
   return {
     deviceId,
     mediaType,

@@ -5,7 +5,7 @@ import type { SafeFetch } from "../../net/safe-fetch.ts";
 import type { Time } from "../../model/time.ts";
 import { StorageUnavailable } from "../../store/errors.ts";
 import type { Stopwatch } from "./blocking.ts";
-import type { ContextServices } from "./context.ts";
+import type { ContextServices } from "./context-input.ts";
 import { fetchFor } from "./fetching.ts";
 import { translate, type Locales } from "../files/locales.ts";
 import { NOBODY, type Onlooker } from "../answerers/onlooker.ts";

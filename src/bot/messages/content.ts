@@ -5,7 +5,7 @@ import type { Content, FileSource } from "../types.ts";
 
 /** A file that a handler wants sent: fetched and looked at once the handler has returned. */
 export interface FileWanted {
-  mediaType: MediaType | "document";
+  mediaType: MediaType;
   /** Its address, or its bytes. */
   url?: string;
   bytes?: Uint8Array;

@@ -14,16 +14,16 @@ export const MEDIA_TYPES = [
   "zip",
   "mp3",
   "xml",
+  "document",
 ] as const;
-/** One of the words that `media_type` of `/send-media` may be. */
+/** One of the words that `media_type` of `/send-media` may be. `document`: a file of any kind, as what it is. */
 export type MediaType = (typeof MEDIA_TYPES)[number];
 
 /** A file that somebody wants to have sent, still at its own address. */
 export interface MediaRequest {
   /** Number that sends it. */
   deviceId: number;
-  /** `document`: whatever the file is, as answers of webhooks may ask for. */
-  mediaType: MediaType | "document";
+  mediaType: MediaType;
   /** http or https; "" when the file itself is given. */
   url: string;
   /** The file itself, instead of its address. */

@@ -2,9 +2,6 @@ import { MEDIA_TYPES, type MediaRequest } from "../../model/media/media.ts";
 import { isFlag, isObject, textOf } from "../fields.ts";
 import { asNumberedText } from "./numbered-text.ts";
 
-/** As in `/send-media`, and `document` for a file of whatever kind. */
-const MEDIA: readonly MediaRequest["mediaType"][] = [...MEDIA_TYPES, "document"];
-
 /** A file that the answer names. */
 export interface MediaReply {
   kind: "media";
@@ -67,7 +64,7 @@ function fileOf(
 function mediaTypeOf(value: unknown): MediaRequest["mediaType"] | null {
   if (typeof value !== "string") return null;
   const wanted = value.trim().toLowerCase();
-  return MEDIA.find((known) => known === wanted) ?? null;
+  return MEDIA_TYPES.find((known) => known === wanted) ?? null;
 }
 
 /**

@@ -245,6 +245,23 @@ describe("what a handler says", () => {
     expect(await bots.run.decision(hi.id)).toBeNull();
   });
 
+  it("is said by calls that were taken out of the context, and by a context that was made from it", async () => {
+    const a = bot((b) => {
+      b.keyword("out", ({ reply, setLocale, t, text }) => {
+        setLocale("en");
+        reply(t(`You wrote ${text}.`));
+      });
+      b.keyword("made", (ctx) => {
+        const made = Object.create(ctx, { text: { value: "something else" } }) as AnyContext;
+        made.reply(`${made.text} from ${made.from.number}, ${made.message.text}`);
+      });
+    });
+    const bots = await startBots({ a });
+    await bots.say("out");
+    await bots.say("made");
+    expect(bots.heard()).toEqual(["You wrote out.", `something else from ${ANA}, made`]);
+  });
+
   it("to another chat goes there, paced as a send: it answers nobody", async () => {
     const bots = await startBots({
       a: onHi((ctx) => {

@@ -21,7 +21,8 @@ import { mp3, png } from "./samples.ts";
 const log = pino({ level: "silent" });
 const asked = (mediaType: string, account = "acc"): LookRequest => ({
   account,
-  mediaType,
+  mediaType: mediaType as LookRequest["mediaType"],
+  isGiven: false,
   signal: new AbortController().signal,
 });
 
