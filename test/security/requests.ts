@@ -50,14 +50,18 @@ export const parametersOf = ({ path }: Endpoint): string[] =>
 
 export const fieldsOf = (endpoint: Endpoint): string[] => Object.keys(endpoint.input.shape);
 
+/** Of several fields one is enough: this one. */
+const CHOSEN: Record<string, string[]> = { "POST /send-media": ["url"] };
+
 /** The fields without which an endpoint refuses. */
 export function demandedBy(endpoint: Endpoint): string[] {
-  return Object.entries(endpoint.input.shape)
+  const demanded = Object.entries(endpoint.input.shape)
     .filter(
       ([, field]) =>
         !(field as { safeParse(value: unknown): { success: boolean } }).safeParse(undefined).success,
     )
     .map(([name]) => name);
+  return [...demanded, ...(CHOSEN[nameOf(endpoint)] ?? [])];
 }
 
 /** Every demanded field with a value that is right. */
