@@ -115,5 +115,7 @@ async function speakerOf(gateway: GatewayClient, id: string): Promise<Speaker> {
   const { data } = await gateway.get<{ data: { origin?: string } }>(`/messages/${id}`);
   const origin = data.origin ?? "api";
   if (origin.startsWith("bot:")) return { kind: "bot", name: `bot ${origin.slice("bot:".length)}` };
-  return origin === "webhook" ? { kind: "webhook", name: "webhook" } : { kind: "api", name: "REST" };
+  if (origin === "webhook") return { kind: "webhook", name: "webhook" };
+  // What callers are told belongs to the gateway.
+  return { kind: "api", name: origin === "calls" ? "calls" : "REST" };
 }

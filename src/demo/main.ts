@@ -125,6 +125,14 @@ function showAccess(stage: Stage): void {
   write("");
 }
 
+/** The gateway ends now: nothing of it can be asked any more. @returns the exit code */
+function sayHowToGoOn(missing: number): number {
+  write("");
+  write(`  ${paint.dim("This gateway has ended. To try one yourself:")} npm run demo`);
+  write("");
+  return Math.min(1, missing);
+}
+
 /** Never ends by itself. */
 async function stayUp(stage: Stage, conversation: Conversation, interrupt: () => void): Promise<never> {
   write(`  ${paint.dim(`Type a line to write as ${CONTACT.name}. Ctrl-C ends.`)}`);
@@ -187,8 +195,9 @@ async function perform(given: Arguments, interrupt: () => void): Promise<number>
       beforeTurn: () => pause(output.isTTY ? 700 : 0),
     });
     for (const sentence of missing) write(`  ${paint.red("✗")} ${sentence}`);
+    if (once) return sayHowToGoOn(missing.length);
     showAccess(stage);
-    return once ? Math.min(1, missing.length) : stayUp(stage, conversation, interrupt);
+    return stayUp(stage, conversation, interrupt);
   };
   return Promise.race([talk(), conversation.lost]);
 }
