@@ -48,7 +48,18 @@ describe("a number that two accounts have linked", () => {
       { sender: SHOP, number: ANA, message: "by REST" },
       { key: world.key },
     );
-    expect((await gateway.get(`/messages/${sent.body["id"]}`, { key: second.key })).status).toBe(404);
+    // The other account sees what its own companion was told: that the owner wrote it, and nothing of who really did.
+    const elsewhere = async () => gateway.get(`/messages/${sent.body["id"]}`, { key: second.key });
+    await until(async () => (await elsewhere()).status === 200);
+    expect((await elsewhere()).body["data"]).toEqual({
+      id: sent.body["id"],
+      sender: SHOP,
+      number: ANA,
+      kind: "text",
+      origin: "phone",
+      state: null,
+      history: [],
+    });
 
     expect((await gateway.delete(`/devices/${SHOP}`, { key: world.key })).status).toBe(200);
     await until(async () => (await sim.companions(SHOP)).length === 1);
