@@ -1,8 +1,10 @@
 import { inbox, outbox } from "../../drizzle/schema.ts";
 import type { Incoming, MessageType } from "../model/messages.ts";
+import { giveWay } from "../model/give-way.ts";
 import { defineQuery } from "../store/query.ts";
 import type { Reading } from "../store/store.ts";
 import type { Contents, OwnNumber } from "./records.ts";
+import { inTurns } from "./trace-rows.ts";
 
 /** One message, as others refer to it. */
 export interface FoundMessage {
@@ -23,7 +25,8 @@ export interface FoundMessage {
 }
 
 /**
- * Finds messages by WhatsApp's id, which is unique within one number.
+ * Finds messages by WhatsApp's id. Phones make ids up, so a stranger can use one again that he has seen in a group: the first
+ * message with an id is the one that is meant.
  *
  * @returns at most one for each number, what the gateway sent before its echo
  */
@@ -31,8 +34,8 @@ export type LookUp = (devices: readonly OwnNumber[], id: string) => Promise<Foun
 
 const CAME = defineQuery(
   `SELECT i.device_id, i.chat, i.from_me, i.type, i.body FROM json_each(?1) n CROSS JOIN inbox i
-  WHERE i.device_id = n.value AND i.wa_id = ?2 AND i.type <> 'timer' AND i.chat <> 'status@broadcast'
-  ORDER BY i.id DESC`,
+  WHERE i.id = (SELECT min(id) FROM inbox WHERE device_id = n.value AND wa_id = ?2
+    AND type <> 'timer' AND chat <> 'status@broadcast')`,
   { deviceId: inbox.deviceId, chat: inbox.chat, fromMe: inbox.fromMe, type: inbox.type, body: inbox.body },
 );
 const WENT = defineQuery(
@@ -45,7 +48,7 @@ export function createLookUp(
   store: Pick<Reading, "read">,
   { openIncoming }: Pick<Contents, "openIncoming">,
 ): LookUp {
-  return async (devices, id) => {
+  async function findAmong(devices: readonly OwnNumber[], id: string): Promise<FoundMessage[]> {
     const numbers = new Map(devices.map((device) => [device.id, device.number]));
     const args = [JSON.stringify([...numbers.keys()]), id];
     const found = new Map<number, FoundMessage>();
@@ -65,6 +68,15 @@ export function createLookUp(
       if (message !== null) found.set(row.deviceId, received(row, message, numbers.get(row.deviceId)!));
     }
     return [...found.values()];
+  }
+
+  return async (devices, id) => {
+    const found: FoundMessage[] = [];
+    for (const some of inTurns(devices)) {
+      found.push(...(await findAmong(some, id)));
+      await giveWay();
+    }
+    return found;
   };
 }
 

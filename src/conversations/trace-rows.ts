@@ -126,12 +126,18 @@ export function createTraceRows({ read, readOne }: Pick<Reading, "read" | "readO
   };
 }
 
-/** The first that is found; what many numbers are asked is asked in turns. */
+/** What many numbers are asked is asked in turns. */
+export function* inTurns<T>(numbers: readonly T[]): Generator<T[]> {
+  for (let from = 0; from < numbers.length; from += NUMBERS_AT_ONCE)
+    yield numbers.slice(from, from + NUMBERS_AT_ONCE);
+}
+
+/** The first that is found. */
 async function ofNumbers<T>(deviceIds: number[], find: (some: string) => Promise<T | null>) {
-  for (let from = 0; from < deviceIds.length; from += NUMBERS_AT_ONCE) {
-    if (from > 0) await giveWay();
-    const found = await find(JSON.stringify(deviceIds.slice(from, from + NUMBERS_AT_ONCE)));
+  for (const some of inTurns(deviceIds)) {
+    const found = await find(JSON.stringify(some));
     if (found !== null) return found;
+    await giveWay();
   }
   return null;
 }
