@@ -50,6 +50,8 @@ export async function react({ params, input, ...call }: ActionCall<{ emoji: stri
   const { id, jid, by, participant } = target;
   // The reaction goes where the message is, by the address that it has there.
   const number = { ...parseDestination(shownAddress(target.chat))!, jid };
+  // Before it is sent: a send whose answer is lost would be sent again.
+  const data = await recordOf(app, caller, target);
   const result = await send(
     { ...call, input: { sender: target.sender, number: [number] } },
     {
@@ -59,7 +61,7 @@ export async function react({ params, input, ...call }: ActionCall<{ emoji: stri
       at: systemTime.now(),
     },
   );
-  return new JsonResult({ ...result.fields, data: await recordOf(app, caller, target) }, result.options);
+  return new JsonResult({ ...result.fields, data }, result.options);
 }
 
 /** Of what the gateway sent: with all its states. */
