@@ -1,7 +1,7 @@
-import { GatewayError } from "../model/errors/errors.ts";
 import { defineQuestion, type Cluster } from "../model/nodes/cluster.ts";
 import { SECOND_MS, type Cancel, type Time } from "../model/time.ts";
 import type { ChatPresence, WhatsAppConnection } from "../whatsapp/port.ts";
+import { connected } from "./connected.ts";
 
 export type { ChatPresence } from "../whatsapp/port.ts";
 
@@ -35,15 +35,11 @@ export function createChatPresences({ time, cluster, connection }: ChatPresences
   const endings = new Map<string, Cancel>();
 
   cluster.bus.answer(SHOW, async (deviceId, { chat, state, seconds }) => {
-    const line = connection(deviceId);
-    if (line === null)
-      throw new GatewayError("UNAVAILABLE", "The number is not connected at the moment. Try again soon.", {
-        retryAfter: 5,
-      });
+    await connected(connection(deviceId)).showState(chat, state);
+    // Only now: of two at once the later one says when it ends.
     const place = `${deviceId} ${chat}`;
     endings.get(place)?.();
     endings.delete(place);
-    await line.showState(chat, state);
     if (state === "paused") return null;
     const cancel = time.after(seconds * SECOND_MS, () => {
       endings.delete(place);

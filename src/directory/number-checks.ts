@@ -5,6 +5,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../model/time.ts";
 import { defineQuery, integer, nullable } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";
 import { RateOverlimit, type CheckedNumber, type WhatsAppConnection } from "../whatsapp/port.ts";
+import { connected } from "./connected.ts";
 
 /** What is known of a number. */
 export interface NumberCheck {
@@ -89,11 +90,7 @@ export function createNumberChecks({ store, log, connection }: NumberChecksDeps)
   }
 
   async function ask(deviceId: number, numbers: readonly string[]): Promise<CheckedNumber[]> {
-    const line = connection(deviceId);
-    if (line === null)
-      throw new GatewayError("UNAVAILABLE", "The number is not connected at the moment. Try again soon.", {
-        retryAfter: 5,
-      });
+    const line = connected(connection(deviceId));
     await takeQuestions(deviceId, numbers.length);
     try {
       return await line.checkNumbers(numbers);
@@ -104,6 +101,22 @@ export function createNumberChecks({ store, log, connection }: NumberChecksDeps)
     }
   }
 
+  /** What was paid for with questions is told, even if it cannot be kept. */
+  async function keep(
+    deviceId: number,
+    answered: readonly CheckedNumber[],
+    checkedAt: number,
+  ): Promise<void> {
+    const kept = answered.map(({ number, exists, lid }): Statement => ({
+      sql: KEEP,
+      args: [deviceId, number, exists, lid === null ? null : lid.replace("@lid", ""), checkedAt],
+    }));
+    if (kept.length === 0) return;
+    await store.writer.commit(kept, { owning: deviceId }).catch((err: unknown) => {
+      log.warn({ err, device: deviceId }, "could not keep which numbers are on WhatsApp");
+    });
+  }
+
   return {
     async check(deviceId, numbers) {
       const found = await known(deviceId, numbers);
@@ -112,11 +125,7 @@ export function createNumberChecks({ store, log, connection }: NumberChecksDeps)
       const answered = await ask(deviceId, missing);
       const checkedAt = store.now();
       for (const one of answered) found.set(one.number, { ...one, checkedAt });
-      const kept = answered.map(({ number, exists, lid }): Statement => ({
-        sql: KEEP,
-        args: [deviceId, number, exists, lid === null ? null : lid.replace("@lid", ""), checkedAt],
-      }));
-      if (kept.length > 0) await store.writer.commit(kept, { owning: deviceId });
+      await keep(deviceId, answered, checkedAt);
       return numbers.map((number) => found.get(number) ?? { number, exists: null, lid: null, checkedAt });
     },
   };
