@@ -118,7 +118,7 @@ describe("npm run demo", () => {
     ]);
     expect(exitCode).toBe(0);
     // Nothing is offered that is not there any more.
-    expect(text).not.toMatch(/Base URL|curl /);
+    expect(text).not.toMatch(/^ *(?:Base URL|API key|Console|Try) /m);
     expect(text).toContain("To try one yourself: npm run demo");
     // Calm: no colour without a terminal, no JSON, no logs.
     // oxlint-disable-next-line no-control-regex
