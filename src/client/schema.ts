@@ -686,7 +686,7 @@ export interface components {
         };
         Error: {
             /** @enum {string} */
-            code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
+            code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "TIME_NOT_USABLE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
             message?: string;
             /** @enum {string} */
             reason?: "not_member" | "only_admins" | "not_channel_admin" | "community";
@@ -784,6 +784,8 @@ export interface components {
                 [key: string]: unknown;
             }) | null;
         };
+        /** @description What has not left by then never leaves: ISO 8601 with a time zone, or whole seconds from now */
+        Expires: string;
         Failure: {
             /** @constant */
             status: false;
@@ -1039,6 +1041,10 @@ export interface components {
             /** @description The address that the customer opens; shown only now */
             url: string;
         };
+        /** @description Mentions all members of a group, without changing the text; ignored elsewhere */
+        MentionAll: boolean | ("1" | "0" | "true" | "false" | "on" | "off" | "yes" | "no") | (0 | 1);
+        /** @description Up to 1024 people, digits or `…@lid`; phones show a mention where `@<digits>` stands in the text */
+        Mentions: string[];
         Message: {
             id: string;
             /** @description The number itself */
@@ -1195,6 +1201,8 @@ export interface components {
                 name: string;
             };
         };
+        /** @description Id of a message of that chat to quote; a destination that does not know it gets the message unquoted, and its result says `quoted: false` */
+        Quote: string;
         Reply: (string | {
             message: string | number;
             /** @description Quote the message that the event is about */
@@ -1347,9 +1355,14 @@ export interface components {
                 /** @enum {string} */
                 state: "sent" | "queued" | "failed";
                 id: string | null;
+                /**
+                 * @description The chat does not know the message that was to be quoted: it was sent without
+                 * @constant
+                 */
+                quoted?: false;
                 error?: {
                     /** @enum {string} */
-                    code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
+                    code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "TIME_NOT_USABLE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
                     message?: string;
                     /** @enum {string} */
                     reason?: "not_member" | "only_admins" | "not_channel_admin" | "community";
@@ -1375,9 +1388,14 @@ export interface components {
                 /** @enum {string} */
                 state: "sent" | "queued" | "failed";
                 id: string | null;
+                /**
+                 * @description The chat does not know the message that was to be quoted: it was sent without
+                 * @constant
+                 */
+                quoted?: false;
                 error?: {
                     /** @enum {string} */
-                    code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
+                    code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "TIME_NOT_USABLE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
                     message?: string;
                     /** @enum {string} */
                     reason?: "not_member" | "only_admins" | "not_channel_admin" | "community";
@@ -1407,7 +1425,7 @@ export interface components {
             }[];
             error?: {
                 /** @enum {string} */
-                code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
+                code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "TIME_NOT_USABLE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
                 message?: string;
                 /** @enum {string} */
                 reason?: "not_member" | "only_admins" | "not_channel_admin" | "community";
@@ -1629,6 +1647,8 @@ export interface components {
                 held: string[];
             };
         };
+        /** @description Seconds for which the chat shows typing before the message leaves */
+        Typing: number | string;
         Upload: {
             /** @description `after` of the next part */
             id: string;
@@ -1639,6 +1659,8 @@ export interface components {
             /** Format: date-time */
             expires_at: string;
         };
+        /** @description Can be opened once: images, videos and voice notes */
+        ViewOnce: boolean | ("1" | "0" | "true" | "false" | "on" | "off" | "yes" | "no") | (0 | 1);
         Webhook: {
             url: string;
             /** @enum {string} */
@@ -1701,8 +1723,14 @@ export interface operations {
             query: {
                 sender: string;
                 number: string;
-                message: string;
+                quote?: components["schemas"]["Quote"];
                 msgid?: string;
+                mentions?: components["schemas"]["Mentions"];
+                mention_all?: components["schemas"]["MentionAll"];
+                expires?: components["schemas"]["Expires"];
+                typing?: components["schemas"]["Typing"];
+                view_once?: components["schemas"]["ViewOnce"];
+                message: string;
                 idempotency_key?: string;
             };
             header?: {
@@ -1739,9 +1767,15 @@ export interface operations {
                     sender: string;
                     /** @description 1 to 10 destinations separated by `|`: digits, `…@g.us`, `…@newsletter`, `…@lid` */
                     number: string;
-                    message: string;
-                    /** @description Id of a message to quote; ignored when it is unknown */
+                    quote?: components["schemas"]["Quote"];
+                    /** @description The same as `quote` */
                     msgid?: string;
+                    mentions?: components["schemas"]["Mentions"];
+                    mention_all?: components["schemas"]["MentionAll"];
+                    expires?: components["schemas"]["Expires"];
+                    typing?: components["schemas"]["Typing"];
+                    view_once?: components["schemas"]["ViewOnce"];
+                    message: string;
                     /** @description Names this send. A request with the same key within 24 hours repeats the first answer and sends nothing. */
                     idempotency_key?: string;
                 };
@@ -1767,11 +1801,17 @@ export interface operations {
             query: {
                 sender: string;
                 number: string;
+                quote?: components["schemas"]["Quote"];
+                msgid?: string;
+                mentions?: components["schemas"]["Mentions"];
+                mention_all?: components["schemas"]["MentionAll"];
+                expires?: components["schemas"]["Expires"];
+                typing?: components["schemas"]["Typing"];
+                view_once?: components["schemas"]["ViewOnce"];
                 media_type: "image" | "video" | "audio" | "pdf" | "xls" | "xlsx" | "doc" | "docx" | "zip" | "mp3" | "xml" | "document";
                 caption?: string;
                 filename?: string;
                 ptt?: string;
-                msgid?: string;
                 url: string;
                 idempotency_key?: string;
             };
@@ -1809,6 +1849,14 @@ export interface operations {
                     sender: string;
                     /** @description 1 to 10 destinations separated by `|`: digits, `…@g.us`, `…@newsletter`, `…@lid` */
                     number: string;
+                    quote?: components["schemas"]["Quote"];
+                    /** @description The same as `quote` */
+                    msgid?: string;
+                    mentions?: components["schemas"]["Mentions"];
+                    mention_all?: components["schemas"]["MentionAll"];
+                    expires?: components["schemas"]["Expires"];
+                    typing?: components["schemas"]["Typing"];
+                    view_once?: components["schemas"]["ViewOnce"];
                     /**
                      * @description `document` is any file, as what it is
                      * @enum {string}
@@ -1820,8 +1868,6 @@ export interface operations {
                     filename?: string;
                     /** @description vn sends audio or mp3 as a voice note */
                     ptt?: string;
-                    /** @description Id of a message to quote; ignored when it is unknown */
-                    msgid?: string;
                     /** @description http or https; it must answer with the file itself */
                     url?: string;
                     /** @description The file itself in base64, instead of its `url`; the body holds about 780 KB of a file */
@@ -1884,9 +1930,15 @@ export interface operations {
             query: {
                 sender: string;
                 number: string;
+                quote?: components["schemas"]["Quote"];
+                msgid?: string;
+                mentions?: components["schemas"]["Mentions"];
+                mention_all?: components["schemas"]["MentionAll"];
+                expires?: components["schemas"]["Expires"];
+                typing?: components["schemas"]["Typing"];
+                view_once?: components["schemas"]["ViewOnce"];
                 name: string;
                 countable?: "0" | "1";
-                msgid?: string;
                 option: string[];
                 idempotency_key?: string;
             };
@@ -1924,6 +1976,14 @@ export interface operations {
                     sender: string;
                     /** @description 1 to 10 destinations separated by `|`: digits, `…@g.us`, `…@newsletter`, `…@lid` */
                     number: string;
+                    quote?: components["schemas"]["Quote"];
+                    /** @description The same as `quote` */
+                    msgid?: string;
+                    mentions?: components["schemas"]["Mentions"];
+                    mention_all?: components["schemas"]["MentionAll"];
+                    expires?: components["schemas"]["Expires"];
+                    typing?: components["schemas"]["Typing"];
+                    view_once?: components["schemas"]["ViewOnce"];
                     name: string;
                     /**
                      * @description 1: one choice, 0: any number of choices
@@ -1931,8 +1991,6 @@ export interface operations {
                      * @enum {string}
                      */
                     countable?: "0" | "1";
-                    /** @description Id of a message to quote; ignored when it is unknown */
-                    msgid?: string;
                     /** @description 2 to 5 different texts of 1 to 100 characters, trimmed */
                     option: string[];
                     /** @description Names this send. A request with the same key within 24 hours repeats the first answer and sends nothing. */
@@ -1970,8 +2028,14 @@ export interface operations {
                     sender: string;
                     /** @description 1 to 10 destinations separated by `|`: digits, `…@g.us`, `…@newsletter`, `…@lid` */
                     number: string;
-                    /** @description Id of a message to quote; ignored when it is unknown */
+                    quote?: components["schemas"]["Quote"];
+                    /** @description The same as `quote` */
                     msgid?: string;
+                    mentions?: components["schemas"]["Mentions"];
+                    mention_all?: components["schemas"]["MentionAll"];
+                    expires?: components["schemas"]["Expires"];
+                    typing?: components["schemas"]["Typing"];
+                    view_once?: components["schemas"]["ViewOnce"];
                     /** @description Degrees from -90 to 90; north is positive */
                     latitude: number;
                     /** @description Degrees from -180 to 180; east is positive */
@@ -2015,8 +2079,14 @@ export interface operations {
                     sender: string;
                     /** @description 1 to 10 destinations separated by `|`: digits, `…@g.us`, `…@newsletter`, `…@lid` */
                     number: string;
-                    /** @description Id of a message to quote; ignored when it is unknown */
+                    quote?: components["schemas"]["Quote"];
+                    /** @description The same as `quote` */
                     msgid?: string;
+                    mentions?: components["schemas"]["Mentions"];
+                    mention_all?: components["schemas"]["MentionAll"];
+                    expires?: components["schemas"]["Expires"];
+                    typing?: components["schemas"]["Typing"];
+                    view_once?: components["schemas"]["ViewOnce"];
                     /** @description 1 to 10 people; in a form, the same list as JSON */
                     contacts: {
                         name: string;
@@ -2218,9 +2288,14 @@ export interface operations {
                             /** @enum {string} */
                             state: "sent" | "queued" | "failed";
                             id: string | null;
+                            /**
+                             * @description The chat does not know the message that was to be quoted: it was sent without
+                             * @constant
+                             */
+                            quoted?: false;
                             error?: {
                                 /** @enum {string} */
-                                code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
+                                code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "TIME_NOT_USABLE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
                                 message?: string;
                                 /** @enum {string} */
                                 reason?: "not_member" | "only_admins" | "not_channel_admin" | "community";
@@ -2250,9 +2325,14 @@ export interface operations {
                             /** @enum {string} */
                             state: "sent" | "queued" | "failed";
                             id: string | null;
+                            /**
+                             * @description The chat does not know the message that was to be quoted: it was sent without
+                             * @constant
+                             */
+                            quoted?: false;
                             error?: {
                                 /** @enum {string} */
-                                code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
+                                code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "TIME_NOT_USABLE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
                                 message?: string;
                                 /** @enum {string} */
                                 reason?: "not_member" | "only_admins" | "not_channel_admin" | "community";
@@ -4391,7 +4471,7 @@ export interface operations {
                         longest_stall_ms: number;
                         errors?: {
                             /** @enum {string} */
-                            code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
+                            code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "TIME_NOT_USABLE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
                         };
                     };
                 };

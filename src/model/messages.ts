@@ -146,12 +146,20 @@ export const sentAt = ({ timestamp, clockAhead = 0 }: Pick<Incoming, "timestamp"
 
 /** What someone wants to have sent. */
 export type Draft = (TextDraft | MediaDraft | PollDraft | LocationDraft | ContactDraft | ReactionDraft) &
-  Perishable;
+  Manner;
 
-/** What may come too late. */
-interface Perishable {
+/** What counts for every message, whatever it says; for a reaction only `notAfter`. */
+export interface Manner {
   /** Unix milliseconds after which it does not leave any more; missing: as long as messages wait. */
   notAfter?: number;
+  /** WhatsApp ids of the people whom the text mentions as `@digits`. */
+  mentions?: string[];
+  /** Mentions all members of the group that it goes to; elsewhere it means nothing. */
+  mentionsAll?: true;
+  /** Can be opened once: images, videos and voice notes. */
+  viewOnce?: true;
+  /** Seconds for which the chat shows that it is being written, before it leaves. */
+  typingSeconds?: number;
 }
 
 /** The message that a draft quotes: one that came in as it came, one that was sent from here as far as a quote shows it. */
@@ -175,8 +183,6 @@ export interface QuotedDraft {
 export interface TextDraft {
   kind: "text";
   text: string;
-  /** WhatsApp ids of the people whom the text mentions as `@digits`. */
-  mentions?: string[];
   quote?: DraftQuote;
 }
 

@@ -21,7 +21,7 @@ import {
 import { createStandings } from "./sending/standings.ts";
 import { createSentReader, type SentReader } from "./sent-reader.ts";
 import { tellNews, type StateListener, type StateNews } from "./state-news.ts";
-import { createSubmitting, type SendChecks } from "./submitting/submitting.ts";
+import { createSubmitting, type FindQuote, type SendChecks } from "./submitting/submitting.ts";
 import { createUncertainSends } from "./submitting/uncertain.ts";
 import { createSubmissions, type SendRequest, type SendResult } from "./submitting/submit.ts";
 import type { OutboxEvent } from "./outbox-event.ts";
@@ -95,6 +95,8 @@ export interface Outbox extends SentReader {
    * @throws SENDER_NOT_CONNECTED when the number is not linked, StorageUnavailable; nothing is stored
    */
   submit(request: SendRequest): Promise<SendResult[]>;
+  /** What quoting a message of a chat takes, whoever wrote it; null when it is not known there. */
+  findQuote: FindQuote;
   find(accountId: string, waId: string): Promise<MessageRecord | null>;
   /** Whether the outbox has a message of this id: what the phone then shows as its own is ours. */
   has(deviceId: number, waId: string): Promise<boolean>;
@@ -117,6 +119,15 @@ export interface Outbox extends SentReader {
 const HAS = defineQuery("SELECT 1 AS found FROM outbox WHERE device_id = ? AND wa_id = ?", {
   found: boolean(),
 });
+
+/** How messages are found. */
+const createLooks = ({ store, findQuote = async () => null }: OutboxDeps) =>
+  ({
+    findQuote,
+    find: (accountId, waId) => findMessage(store, accountId, waId),
+    has: async (deviceId, waId) => (await store.readOne(HAS, [deviceId, waId])) !== null,
+    ...createSentReader(store),
+  }) satisfies Partial<Outbox>;
 
 /** Everything that is sent ends here: replies of bots and webhooks, and sends by REST. */
 export function createOutbox(deps: OutboxDeps): Outbox {
@@ -178,12 +189,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     },
 
     submit,
-
-    find: (accountId, waId) => findMessage(store, accountId, waId),
-
-    has: async (deviceId, waId) => (await store.readOne(HAS, [deviceId, waId])) !== null,
-
-    ...createSentReader(store),
+    ...createLooks(deps),
     open: (number) => openOutbox(sending, number),
     forget(deviceId) {
       for (const message of submissions.waiting())

@@ -63,7 +63,7 @@ function joinParts(shared: SharedWebhooks, { deviceId, store, outbox, onLost }: 
   const wake = (): void => queue.wake();
   const breaker = createBreaker({ deviceId, store, now, log, random, wake, observe });
   const deliverer = createDeliverer({ http, time, stopping: signal, inFlight, observe });
-  const drafts = createDrafts({ log, media, time, stopping: signal });
+  const drafts = createDrafts({ log, media, findQuote: outbox.findQuote, time, stopping: signal });
   const posts = {
     deviceId,
     store,

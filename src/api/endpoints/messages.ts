@@ -1,8 +1,10 @@
 import { z } from "zod";
+import type { ErrorCode } from "../../model/errors/errors.ts";
 import { endpoint } from "../endpoint.ts";
 import { record } from "../schemas/answer.ts";
 import { sendAnswer, sentMessage } from "../schemas/messages.ts";
-import { destinations, ownNumber, quotedId, text, visibleText } from "../../model/fields.ts";
+import { sendFields } from "../schemas/send-fields.ts";
+import { ownNumber, text, visibleText } from "../../model/fields.ts";
 
 const chosenSender = () =>
   ownNumber()
@@ -11,18 +13,14 @@ const chosenSender = () =>
 
 const messages = { by: "key", permission: "messages" } as const;
 
-const textMessage = z.object({
-  sender: ownNumber(),
-  number: destinations(),
-  message: visibleText(65_536),
-  msgid: quotedId(),
-});
+const textMessage = z.object({ ...sendFields, message: visibleText(65_536) });
 
 const send = {
   access: messages,
   sends: true as const,
   summary: "Send text to 1 to 10 destinations",
   message: "Message sent successfully!",
+  errors: ["TIME_NOT_USABLE"] satisfies ErrorCode[],
   input: textMessage,
   output: sendAnswer,
 };

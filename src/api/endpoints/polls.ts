@@ -1,7 +1,9 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
-import { destinations, isBlank, ownNumber, quotedId, trimmedText } from "../../model/fields.ts";
+import type { ErrorCode } from "../../model/errors/errors.ts";
+import { isBlank, trimmedText } from "../../model/fields.ts";
 import { sendAnswer } from "../schemas/messages.ts";
+import { sendFields } from "../schemas/send-fields.ts";
 
 const LONGEST_OPTION = 100;
 
@@ -36,14 +38,12 @@ function asQueryList(value: unknown): unknown {
 const asText = (value: unknown): unknown => (typeof value === "number" ? String(value) : value);
 
 const poll = {
-  sender: ownNumber(),
-  number: destinations(),
+  ...sendFields,
   name: trimmedText(1, 255),
   countable: z
     .preprocess(asText, z.enum(["1", "0"]))
     .default("1")
     .meta({ description: "1: one choice, 0: any number of choices" }),
-  msgid: quotedId(),
 };
 
 const send = {
@@ -51,6 +51,7 @@ const send = {
   sends: true as const,
   summary: "Send a poll to 1 to 10 destinations",
   message: "Message sent successfully!",
+  errors: ["TIME_NOT_USABLE"] satisfies ErrorCode[],
   output: sendAnswer,
 };
 

@@ -2,9 +2,10 @@ import { z } from "zod";
 import type { ErrorCode } from "../../model/errors/errors.ts";
 import { MEDIA_TYPES } from "../../model/media/media.ts";
 import { endpoint } from "../endpoint.ts";
-import { base64, destinations, ownNumber, quotedId, text } from "../../model/fields.ts";
+import { base64, text } from "../../model/fields.ts";
 import { MAX_BODY_BYTES } from "../reading/body.ts";
 import { sendAnswer } from "../schemas/messages.ts";
+import { sendFields } from "../schemas/send-fields.ts";
 
 const LONGEST_URL = 8_192;
 const MISSING = "Is required, unless data holds the file itself.";
@@ -28,13 +29,13 @@ const send = {
     "FILE_NOT_USABLE",
     "URL_NOT_ALLOWED",
     "CONVERTER_MISSING",
+    "TIME_NOT_USABLE",
   ] satisfies ErrorCode[],
   output: sendAnswer,
 };
 
 const fields = {
-  sender: ownNumber(),
-  number: destinations(),
+  ...sendFields,
   media_type: z
     .preprocess(
       (value) => (typeof value === "string" ? value.trim().toLowerCase() : value),
@@ -47,7 +48,6 @@ const fields = {
   }),
   filename: text(0, 255).optional().meta({ description: "File name of a document" }),
   ptt: text(0, 65_536).optional().meta({ description: "vn sends audio or mp3 as a voice note" }),
-  msgid: quotedId(),
 };
 
 /** `POST /send-media`: the file is fetched once, before anything is queued, for all destinations. */

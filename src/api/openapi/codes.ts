@@ -31,6 +31,7 @@ export const CODE_TEXTS: Record<ErrorCode, string> = {
   FILE_NOT_USABLE: "The address did not answer with a file of the expected type.",
   URL_NOT_ALLOWED: "The address is private, or is neither http nor https.",
   NOT_ON_WHATSAPP: "The destination is not on WhatsApp.",
+  TIME_NOT_USABLE: "A time of the message is over, or more than 365 days ahead; `fields` names it.",
   IDEMPOTENCY_KEY_REUSED: "The idempotency key belongs to a request with another body.",
   RATE_LIMITED:
     "Too many requests with this key, or too many wrong keys from this address; `Retry-After` says when to try again.",

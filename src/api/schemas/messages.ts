@@ -14,6 +14,9 @@ const results = z
       status: z.boolean(),
       state: stateOfSend,
       id: z.string().nullable(),
+      quoted: z.literal(false).optional().meta({
+        description: "The chat does not know the message that was to be quoted: it was sent without",
+      }),
       error: sendError.optional(),
     }),
   )

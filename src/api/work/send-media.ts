@@ -1,7 +1,8 @@
 import { GatewayError } from "../../model/errors/errors.ts";
 import type { MediaRequest, MediaType } from "../../model/media/media.ts";
+import type { MediaKind } from "../../model/messages.ts";
 import type { JsonResult } from "../answers/envelope.ts";
-import { send, type SendCall } from "./send.ts";
+import { requireOnce, send, type SendCall } from "./send.ts";
 
 /** What `/send-media` takes beside what every send takes. */
 interface MediaInput {
@@ -21,7 +22,8 @@ interface MediaInput {
 export function sendMediaOf(
   call: SendCall & { input: MediaInput; event: { req: { signal: AbortSignal } } },
 ): Promise<JsonResult> {
-  const { media_type: mediaType, url = "", data, ptt } = call.input;
+  const { media_type: mediaType, url = "", data, ptt, view_once: viewOnce } = call.input;
+  requireOnce(viewOnce, shownAs(mediaType, ptt));
   return send(call, (device) =>
     whileCallerWaits(call.event.req.signal, (signal) =>
       call.app.files.prepare({
@@ -35,6 +37,13 @@ export function sendMediaOf(
       }),
     ),
   );
+}
+
+/** What the phone gets. */
+function shownAs(mediaType: MediaType, ptt: string | undefined): MediaKind {
+  if (mediaType === "image" || mediaType === "video") return mediaType;
+  if (mediaType !== "audio" && mediaType !== "mp3") return "document";
+  return ptt === "vn" ? "voice" : "audio";
 }
 
 /** The caption of a document is its name, unless that is given. */

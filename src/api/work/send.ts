@@ -4,7 +4,9 @@ import type { SendShare } from "../../accounts/quotas.ts";
 import type { Destination } from "../../model/address.ts";
 import { withSentence } from "../../model/errors/error-sentences.ts";
 import { ERROR_STATUS, GatewayError } from "../../model/errors/errors.ts";
+import { canBeViewedOnce, mannerOf, type MannerInput } from "../../model/content/manner.ts";
 import type { Draft } from "../../model/messages.ts";
+import { systemTime } from "../../model/time.ts";
 import type { DeviceRecord } from "../../numbers/numbers.ts";
 import type { Claim } from "../../outbox/submitting/idempotency.ts";
 import type { SendResult } from "../../outbox/submitting/submit.ts";
@@ -17,6 +19,8 @@ import type { App } from "../services.ts";
 export interface SendInput {
   sender: string;
   number: Destination[];
+  quote?: string | undefined;
+  /** The same as `quote`. */
   msgid?: string | undefined;
 }
 
@@ -25,7 +29,7 @@ export interface SendCall {
   app: App;
   caller: Caller;
   session: Session | null;
-  input: SendInput;
+  input: SendInput & MannerInput;
   claim: Claim | null;
 }
 
@@ -40,6 +44,9 @@ export async function send(
   { app, caller, session, input, claim }: SendCall,
   content: Draft | ((device: DeviceRecord) => Promise<Draft>),
 ): Promise<JsonResult> {
+  const manner = mannerOf(input, systemTime.now());
+  if (typeof content !== "function") requireOnce(manner.viewOnce, content.kind);
+  const quoteId = quotedBy(input);
   const device = findSender(app, caller, input.sender);
   requireLinked(app, device);
   await requireRecipients(app, caller, device, input.number);
@@ -48,9 +55,12 @@ export async function send(
     app.outbox.submit({
       deviceId: device.id,
       destinations: input.number,
-      draft: typeof content === "function" ? () => content(device) : content,
+      draft:
+        typeof content === "function"
+          ? async () => ({ ...(await content(device)), ...manner })
+          : { ...content, ...manner },
       via: session === null ? `api:${caller.keyName ?? ""}` : "console",
-      quoteId: input.msgid,
+      ...(quoteId !== "" && { quoteId }),
       beside: (planned) => [
         ...(share?.storing(planned.filter(isStored).length) ?? []),
         ...(claim?.statements(planned) ?? []),
@@ -61,6 +71,22 @@ export async function send(
   share?.giveBack(input.number.length - results.filter(isStored).length);
   return outcomesResult(results, await quotaHeaders(share));
 }
+
+/** @returns "" for none */
+function quotedBy({ quote = "", msgid = "" }: SendInput): string {
+  if (quote !== "" && msgid !== "" && quote !== msgid)
+    throw wrongField("quote", "Must be the same as msgid, or stand alone.");
+  return quote === "" ? msgid : quote;
+}
+
+/** @throws INVALID_PARAMETERS for what is to be viewed once and cannot be */
+export function requireOnce(viewOnce: boolean | undefined, kind: Draft["kind"]): void {
+  if (viewOnce && !canBeViewedOnce(kind))
+    throw wrongField("view_once", "Is for images, videos and voice notes.");
+}
+
+const wrongField = (field: string, problem: string): GatewayError =>
+  new GatewayError("INVALID_PARAMETERS", "Invalid parameters!", { fields: { [field]: [problem] } });
 
 /** Where nothing is stored, nothing is taken out of the plan. */
 async function taking<T>(share: SendShare | null, count: number, submit: () => Promise<T>): Promise<T> {
@@ -97,11 +123,12 @@ async function requireRecipients(
 
 /** Any sent: 200; else any queued: 202; none: the first result's own error. */
 export function outcomesResult(results: SendResult[], headers: Record<string, string> = {}): JsonResult {
-  const told = results.map(({ number, state, id, error }) => ({
+  const told = results.map(({ number, state, id, error, quoted }) => ({
     number,
     status: state !== "failed",
     state,
     id,
+    ...(quoted === undefined ? {} : { quoted }),
     ...(error ? { error: withSentence(error) } : {}),
   }));
   const [first] = told;

@@ -1,8 +1,9 @@
 import type { Incoming } from "../../model/messages.ts";
 import type { Time } from "../../model/time.ts";
 import { addressOf, quoteOf, readContent, type Wanted } from "../messages/content.ts";
+import { mannered } from "../messages/manner.ts";
 import { MOST_REPLIES, type Effects } from "./effects.ts";
-import type { AnyContext, Content, ReceivedFile, TextOptions } from "../types.ts";
+import type { AnyContext, Content, ReceivedFile, ReplyOptions } from "../types.ts";
 
 /** Calls of a context that send something. */
 type SendingCalls = Pick<
@@ -60,7 +61,7 @@ export interface Sending {
    * @returns the id that the message will have
    * @throws {TypeError} when the content is none, after `ctx.next()`, and for more than {@link MOST_REPLIES} messages
    */
-  answer(call: string, content: Content, options?: TextOptions): string;
+  answer(call: string, content: Content, options?: ReplyOptions): string;
   /** What is sent meanwhile has this id. */
   under(id: string, send: () => void): void;
 }
@@ -82,14 +83,10 @@ export function createSending({ message, effects, open, now, replyId }: SendingI
     return id;
   }
 
-  function answer(call: string, content: Content, options?: TextOptions): string {
+  function answer(call: string, content: Content, options: ReplyOptions = {}): string {
     open(call);
-    const mentioned = options?.mentions && typeof content === "string";
-    const wanted = readContent(
-      mentioned ? { text: content, mentions: options.mentions! } : content,
-      `ctx.${call}()`,
-    );
-    return say(call, options?.quote ? quoting(wanted, message) : wanted, null);
+    const wanted = mannered(readContent(content, `ctx.${call}()`), options, `ctx.${call}()`, now());
+    return say(call, options.quote ? quoting(wanted, message) : wanted, null);
   }
 
   const calls: SendingCalls = {
@@ -125,9 +122,10 @@ export function createSending({ message, effects, open, now, replyId }: SendingI
         null,
       );
     },
-    sendTo(chat, content) {
+    sendTo(chat, content, options = {}) {
       const jid = addressOf(chat, "ctx.sendTo()");
-      return say("sendTo", readContent(content, "ctx.sendTo()"), jid);
+      const wanted = readContent(content, "ctx.sendTo()");
+      return say("sendTo", mannered(wanted, options, "ctx.sendTo()", now()), jid);
     },
   };
 

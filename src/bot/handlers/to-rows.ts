@@ -204,7 +204,10 @@ export function bodyOf({ message }: StoredMessage, data: unknown): TimerBody {
 function inTime({ message: { timer } }: StoredMessage, replies: AddressedDraft[]): AddressedDraft[] {
   const notAfter = timer?.expiresAt;
   if (notAfter === undefined) return replies;
-  return replies.map((reply) => ({ ...reply, draft: { ...reply.draft, notAfter } }));
+  return replies.map(({ draft, ...reply }) => {
+    const until = Math.min(notAfter, draft.notAfter ?? notAfter);
+    return { ...reply, draft: { ...draft, notAfter: until } };
+  });
 }
 
 async function repliesOf(
@@ -227,9 +230,9 @@ async function repliesOf(
     return await Promise.all(
       replies.map(async ({ wanted, ...reply }) => {
         if ("draft" in wanted) return addressed(stored, reply, wanted.draft);
-        const { file, quote } = wanted;
+        const { file, quote, manner } = wanted;
         const draft = await media.prepare(requestOf(stored.deviceId, file, abort.signal));
-        return addressed(stored, reply, quote ? { ...draft, quote } : draft);
+        return addressed(stored, reply, { ...draft, ...manner, ...(quote && { quote }) });
       }),
     );
   } finally {

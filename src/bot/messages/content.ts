@@ -1,5 +1,5 @@
 import type { MediaType } from "../../model/media/media.ts";
-import type { Draft, DraftQuote, Incoming } from "../../model/messages.ts";
+import type { Draft, DraftQuote, Incoming, Manner } from "../../model/messages.ts";
 import { readContacts, readPlace } from "../../model/content/shared.ts";
 import type { Content, FileSource } from "../types.ts";
 
@@ -18,7 +18,7 @@ export interface FileWanted {
 }
 
 /** What is to be sent, as far as a handler can say it. */
-export type Wanted = { draft: Draft } | { file: FileWanted; quote?: DraftQuote };
+export type Wanted = { draft: Draft } | { file: FileWanted; quote?: DraftQuote; manner?: Manner };
 
 const LONGEST_TEXT = 65_536;
 const LONGEST_QUESTION = 255;

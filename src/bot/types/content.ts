@@ -1,13 +1,23 @@
-/** Options of every reply. */
-export interface ReplyOptions {
-  /** Quotes the message that is answered. Default false. */
-  quote?: boolean;
+import type { Duration } from "../duration.ts";
+
+/** Options of every message. */
+export interface SendOptions {
+  /** People that the text or caption mentions as `@digits`. Each entry is digits or `…@lid`. */
+  mentions?: readonly string[];
+  /** In a group: mentions all members, without changing the text. Default false. */
+  mentionAll?: boolean;
+  /** Can be opened once: for images, videos and voice notes. Default false. */
+  viewOnce?: boolean;
+  /** The chat shows typing for so long before the message leaves, at most 10 s. Default: not at all. */
+  typing?: Duration;
+  /** A message that has not left by then is never sent: a date, or how long from now. Default: it waits. */
+  expires?: Date | Duration;
 }
 
-/** Options of a text reply. */
-export interface TextOptions extends ReplyOptions {
-  /** People that the text mentions as `@digits`. Each entry is digits or `…@lid`. */
-  mentions?: readonly string[];
+/** Options of every reply. */
+export interface ReplyOptions extends SendOptions {
+  /** Quotes the message that is answered. Default false. */
+  quote?: boolean;
 }
 
 /** A file: its URL, or its bytes. */

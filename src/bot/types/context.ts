@@ -13,7 +13,7 @@ import type {
   PollOptions,
   ReceivedFile,
   ReplyOptions,
-  TextOptions,
+  SendOptions,
 } from "./content.ts";
 import type { Message } from "./message.ts";
 import type { BotStore } from "./store.ts";
@@ -105,7 +105,7 @@ export interface Context<
    * `ctx.message.quoted.id` is this id
    * @throws {TypeError} for a text that is blank or longer than 65,536 characters, a poll without 2 to 12 options, …
    */
-  reply(content: Content, options?: TextOptions): string;
+  reply(content: Content, options?: ReplyOptions): string;
   /** Replies with an image, optionally with a caption. */
   image(file: FileSource, options?: FileOptions): string;
   /** Replies with a video, optionally with a caption. */
@@ -130,7 +130,7 @@ export interface Context<
    *
    * @returns the id that the message will have
    */
-  sendTo(chat: string, content: Content): string;
+  sendTo(chat: string, content: Content, options?: SendOptions): string;
 
   /**
    * Shows at once that somebody is typing, until the handler ends. Without it, a handler that takes longer than a second

@@ -44,6 +44,7 @@ const SENTENCES: Record<ErrorCode, string | ((error: Told) => string)> = {
   FILE_NOT_USABLE: "The address did not answer with a file of the expected type.",
   URL_NOT_ALLOWED: "The address is private, or is neither http nor https.",
   NOT_ON_WHATSAPP: "This number is not on WhatsApp.",
+  TIME_NOT_USABLE: "The time is over, or more than a year away.",
   IDEMPOTENCY_KEY_REUSED: "This idempotency key belongs to a request with another body.",
   RATE_LIMITED: "Too many requests in a minute; wait before the next one.",
   QUOTA_EXCEEDED: "The plan's sends for today are used up.",

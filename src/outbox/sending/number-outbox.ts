@@ -30,6 +30,7 @@ import type { Standing, Standings } from "./standings.ts";
 import type { StateListener, StateNews } from "../state-news.ts";
 import { createStateCollector } from "../states.ts";
 import type { Settled } from "../submitting/submit.ts";
+import { createTyping } from "./typing.ts";
 import { createUnsendable } from "./unsendable.ts";
 
 /** What the sending of all numbers shares. */
@@ -141,6 +142,7 @@ function joinParts(deps: SendingDeps, { deviceId, store }: OutboxNumber) {
     endings,
     retentionDays: config.retentionDays,
   });
+  const typing = createTyping({ connection: () => deps.connection(deviceId), time: store.time });
   const handleOutcome = createOutcomeHandler({ ...own, reachout, backoff, endings });
   let pace: Pace | null = null;
   const sender: Sender = createSender({
@@ -150,7 +152,10 @@ function joinParts(deps: SendingDeps, { deviceId, store }: OutboxNumber) {
     backoff,
     time: store.time,
     log,
-    compose,
+    async compose(message) {
+      const outgoing = await compose(message);
+      return outgoing !== null && (await typing.before(message, outgoing)) ? outgoing : null;
+    },
     async handleOutcome(message, outcome) {
       const next = await handleOutcome(message, outcome);
       if (outcome.kind === "refused") failFirstContacts();
@@ -173,14 +178,14 @@ function joinParts(deps: SendingDeps, { deviceId, store }: OutboxNumber) {
   }
   const isReady = (): boolean => pace !== null;
   const ends = { failFirstContacts, endExpired, abandon, abandoning, settled };
-  return { restore, isReady, states, reachout, backoff, endings, sender, queue, ...ends };
+  return { restore, isReady, states, reachout, backoff, endings, typing, sender, queue, ...ends };
 }
 
 /** Opens what a number has to send. */
 export function openOutbox(deps: SendingDeps, number: OutboxNumber): NumberOutbox {
   const { deviceId, store } = number;
   const parts = joinParts(deps, number);
-  const { states, sender, queue, reachout, endings } = parts;
+  const { states, sender, queue, reachout, endings, typing } = parts;
   let stopped = false;
   // The number may stay away: what it was to send expires without its turn ever coming.
   const endSweeps = store.time.every(SWEEP_MS, () => void parts.endExpired());
@@ -199,6 +204,7 @@ export function openOutbox(deps: SendingDeps, number: OutboxNumber): NumberOutbo
     endSweeps();
     endings.stop();
     queue.stop();
+    typing.stop();
     await sender.stop();
     await states.flush();
   }
@@ -229,8 +235,8 @@ export function openOutbox(deps: SendingDeps, number: OutboxNumber): NumberOutbo
     },
 
     encryptAhead({ waId, chat, jid, draft }) {
-      if (!parts.isReady() || !sender.isFree(chat) || parts.abandoning() !== null || reachout.isLocked())
-        return null;
+      const leavesAtOnce = parts.isReady() && sender.isFree(chat) && draft.typingSeconds === undefined;
+      if (!leavesAtOnce || parts.abandoning() !== null || reachout.isLocked()) return null;
       return deps.connection(deviceId)?.encryptAhead?.({ waId, jid, draft }) ?? null;
     },
 

@@ -136,11 +136,11 @@ export function createIdempotency({ store, log, node = null }: IdempotencyDeps):
     const ids = JSON.stringify(planned.map(({ id }) => id));
     const rows = await store.read(OUTCOMES, [keyId, ids]);
     const byId = new Map(rows.map((row) => [row.waId, row]));
-    return planned.map(({ number, id, error }) => {
+    return planned.map(({ number, id, error, ...quoted }) => {
       if (id === null) return { number, state: "failed", id, error };
       const row = byId.get(id);
       if (row === undefined) return { number, state: "failed", id, error: { code: "SENDER_NOT_CONNECTED" } };
-      return { number, id, ...outcomeOf(row.state, row.error) };
+      return { number, id, ...quoted, ...outcomeOf(row.state, row.error) };
     });
   }
 

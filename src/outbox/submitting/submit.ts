@@ -25,6 +25,8 @@ export interface PlannedSend {
   number: string;
   /** Null when it was refused before anything was stored. */
   id: string | null;
+  /** The message that it was to quote is not known there. */
+  quoted?: false;
   error?: SendError;
 }
 
@@ -34,6 +36,8 @@ export interface SendResult {
   state: "sent" | "queued" | "failed";
   /** Message id on the wire; null when nothing was stored for this destination. */
   id: string | null;
+  /** The message that it was to quote is not known there: it is sent without. */
+  quoted?: false;
   error?: SendError;
 }
 

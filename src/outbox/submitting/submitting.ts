@@ -26,6 +26,17 @@ type Destination = SendRequest["destinations"][number];
 /** One destination, and why nothing may be sent to it; null when something may. */
 type Judged = Destination & { refused: SendError | null };
 
+/** What is to be stored for a destination. */
+interface Planned {
+  number: string;
+  refused: SendError | null;
+  row: NewRow | null;
+  /** What it was to quote is not known there. */
+  quoted?: false;
+}
+
+const UNQUOTED = { quoted: false } as const;
+
 interface SubmittingDeps extends SendChecks {
   store: Pick<Store, "writer">;
   config: { sendWaitMs: number };
@@ -51,26 +62,17 @@ export function createSubmitting(deps: SubmittingDeps): (request: SendRequest) =
   }
 
   async function plan(
-    { deviceId, quoteId, via }: SendRequest,
+    request: SendRequest,
     { number, jid, refused }: Judged,
     content: Draft,
-  ) {
+  ): Promise<Planned> {
     if (refused !== null) return { number, refused, row: null };
+    const { deviceId, quoteId } = request;
     const chat = await deps.canonicalChat(deviceId, jid);
     const quote = quoteId === undefined ? null : await deps.findQuote?.(deviceId, chat, quoteId);
     const draft = quote ? { ...content, quote } : content;
-    const row: NewRow = {
-      deviceId,
-      waId: randomId(),
-      chat,
-      jid,
-      number,
-      draft,
-      origin: "api",
-      ...(via !== undefined && { via }),
-      answers: null,
-    };
-    return { number, refused: null, row };
+    const row = newRow(request, { number, jid }, { chat, draft });
+    return { number, refused: null, row, ...(quoteId !== undefined && !quote && UNQUOTED) };
   }
 
   /** @returns results of the inserts, then of the wake-up; none when only looking has shown that the messages are stored */
@@ -116,11 +118,29 @@ export function createSubmitting(deps: SubmittingDeps): (request: SendRequest) =
     const results = await storeSend(request, stored, beside);
     failpoint("after-accept");
     const outcomes = await outcomesOf(stored, results, deviceId);
-    return planned.map(({ number, refused, row }) =>
-      row === null ? failedResult({ number, refused }) : outcomes.result(row),
+    return planned.map(({ number, refused, row, quoted }) =>
+      row === null
+        ? failedResult({ number, refused })
+        : { ...outcomes.result(row), ...(quoted === false && UNQUOTED) },
     );
   };
 }
+
+const newRow = (
+  { deviceId, via }: SendRequest,
+  { number, jid }: Destination,
+  { chat, draft }: Pick<NewRow, "chat" | "draft">,
+): NewRow => ({
+  deviceId,
+  waId: randomId(),
+  chat,
+  jid,
+  number,
+  draft,
+  origin: "api",
+  ...(via !== undefined && { via }),
+  answers: null,
+});
 
 const failedResult = ({ number, refused }: Pick<Judged, "number" | "refused">): SendResult => ({
   number,
@@ -129,13 +149,8 @@ const failedResult = ({ number, refused }: Pick<Judged, "number" | "refused">): 
   ...(refused && { error: refused }),
 });
 
-function plannedSend(planned: {
-  number: string;
-  refused: SendError | null;
-  row: NewRow | null;
-}): PlannedSend {
-  const { number, refused, row } = planned;
+function plannedSend({ number, refused, row, quoted }: Planned): PlannedSend {
   return row === null
     ? { number, id: null, ...(refused ? { error: refused } : {}) }
-    : { number, id: row.waId };
+    : { number, id: row.waId, ...(quoted === false && UNQUOTED) };
 }

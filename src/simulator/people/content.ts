@@ -62,12 +62,20 @@ export function unwrap(message: proto.IMessage): proto.IMessage {
   return message;
 }
 
+/** Phones open a file once when it says so, and stands in a wrapper that says so. */
+function isViewedOnce(message: proto.IMessage, plain: proto.IMessage): boolean {
+  const { viewOnceMessage, viewOnceMessageV2, viewOnceMessageV2Extension } = message;
+  const isWrapped = Boolean(viewOnceMessage ?? viewOnceMessageV2 ?? viewOnceMessageV2Extension);
+  const file = plain.imageMessage ?? plain.videoMessage ?? plain.audioMessage;
+  return isWrapped && file?.viewOnce === true;
+}
+
 /** What a message is, for the transcript. A body of an unknown kind is named by its protobuf field. */
 export function summarize(message: proto.IMessage): MessageBody {
   const plain = unwrap(message);
   for (const { read } of kinds) {
     const body = read(plain);
-    if (body) return body;
+    if (body) return isViewedOnce(message, plain) ? { ...body, viewOnce: true } : body;
   }
   const field = Object.entries(plain).find(([name, value]) => value != null && !ACCOMPANYING.has(name));
   return { kind: field?.[0] ?? "empty" };

@@ -1,7 +1,8 @@
 import type { Logger } from "../../log.ts";
 import { GatewayError } from "../../model/errors/errors.ts";
 import type { MediaRequest } from "../../model/media/media.ts";
-import type { Draft, MediaDraft } from "../../model/messages.ts";
+import { canBeViewedOnce, mannerOf } from "../../model/content/manner.ts";
+import type { Draft, DraftQuote, MediaDraft } from "../../model/messages.ts";
 import { unlessAborted } from "../../model/shared-abort.ts";
 import type { Time } from "../../model/time.ts";
 import { OutboundError } from "../../net/errors.ts";
@@ -23,6 +24,8 @@ export interface ReplyMedia {
 interface DraftsDeps {
   log: Logger;
   media: ReplyMedia;
+  /** What quoting a message of a chat takes, or null when it is not known there. */
+  findQuote(deviceId: number, chat: string, waId: string): Promise<DraftQuote | null>;
   time: Pick<Time, "now" | "after">;
   /** Ends fetches that are under way: the attempt rejects with its reason and does not count. */
   stopping: AbortSignal;
@@ -51,6 +54,8 @@ export interface Drafts {
 }
 
 const MEDIA_TIME_MS = 60_000;
+const NOT_ONCE = (): GatewayError =>
+  new GatewayError("INVALID_PARAMETERS", "view_once is for images, videos and voice notes.");
 
 /** Makes drafts of what a webhook answered. What may not or cannot be sent is recorded; the others go. */
 export function createDrafts(deps: DraftsDeps): Drafts {
@@ -61,11 +66,24 @@ export function createDrafts(deps: DraftsDeps): Drafts {
     { deviceId, target }: Delivery,
     signal: AbortSignal,
   ): Promise<Draft> {
-    const draft =
+    const manner = mannerOf(reply.manner ?? {}, time.now());
+    const content =
       reply.kind === "media"
         ? await unlessAborted(signal, media.prepare({ deviceId, ...wantedFile(reply), signal }))
         : plainDraft(reply);
-    return reply.quoted && target.quote !== null ? { ...draft, quote: target.quote } : draft;
+    if (manner.viewOnce && !canBeViewedOnce(content.kind)) throw NOT_ONCE();
+    const quote = await quoteOf(reply, deviceId, target);
+    return { ...content, ...manner, ...(quote !== null && { quote }) };
+  }
+
+  async function quoteOf(
+    { quoted, manner }: WebhookReply,
+    deviceId: number,
+    target: Delivery["target"],
+  ): Promise<DraftQuote | null> {
+    const named =
+      manner?.quote === undefined ? null : await deps.findQuote(deviceId, target.chat, manner.quote);
+    return named ?? (quoted ? (target.quote ?? null) : null);
   }
 
   async function draftsOf(parsed: ParsedReply, delivery: Delivery, ignored: string[]): Promise<Draft[]> {

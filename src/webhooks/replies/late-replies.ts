@@ -1,5 +1,6 @@
 import type { ResultSet } from "@libsql/client";
 import type { AddressedDraft } from "../../model/answerer.ts";
+import type { DraftQuote } from "../../model/messages.ts";
 import type { Statement } from "../../store/store.ts";
 import type { Attempt } from "../attempts/deliver.ts";
 import type { Drafts } from "./drafts.ts";
@@ -16,6 +17,8 @@ export interface ReplyOutbox {
     /** `chat`: canonical key of the chat that `jid` is. */
     replies: (AddressedDraft & { chat: string })[];
   }): { statements: Statement[]; waIds: string[]; release(results: ResultSet[]): void };
+  /** What quoting a message of a chat takes, or null when it is not known there. */
+  findQuote(deviceId: number, chat: string, waId: string): Promise<DraftQuote | null>;
 }
 
 /** The guard against answering machines that answer each other. Replies of first attempts are the pipeline's to count. */

@@ -4,6 +4,7 @@ import { readContacts, readPlace } from "../../model/content/shared.ts";
 import { isFlag, isObject, textOf } from "../fields.ts";
 import { asNumberedText } from "./numbered-text.ts";
 import { asMedia, type MediaReply } from "./reply-media.ts";
+import { mannerIn, type ReplyManner } from "./reply-manner.ts";
 import { asPoll, type PollReply } from "./reply-poll.ts";
 
 const MOST_REPLIES = 10;
@@ -32,7 +33,10 @@ export interface SharedReply {
 }
 
 /** One thing that the webhook wants sent. */
-export type WebhookReply = TextReply | PollReply | SharedReply | MediaReply;
+export type WebhookReply = (TextReply | PollReply | SharedReply | MediaReply) & {
+  /** Missing: nothing is said of that. */
+  manner?: ReplyManner;
+};
 
 /** What a webhook's answer means. */
 export interface ParsedReply {
@@ -148,6 +152,16 @@ function readOne(value: unknown, name: string, parsed: ParsedReply): void {
   if (Object.keys(value).length === 0) return;
   // Also within a list: workflow tools wrap a single answer in one.
   readHold(value, parsed);
+  const { manner, ignored, problem } = mannerIn(value, name);
+  parsed.ignored.push(...(problem === null ? ignored : [problem]));
+  if (problem !== null) return;
+  const before = parsed.replies.length;
+  readContent(value, name, parsed);
+  const added = parsed.replies[before];
+  if (added !== undefined && Object.keys(manner).length > 0) added.manner = manner;
+}
+
+function readContent(value: Record<string, unknown>, name: string, parsed: ParsedReply): void {
   const poll = asPoll(value);
   if (poll !== null) return addPoll(poll, name, parsed);
   const shared = sharedIn(value);

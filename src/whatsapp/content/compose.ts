@@ -1,6 +1,6 @@
 import type { proto } from "@whiskeysockets/baileys";
 import type { OutgoingFiles, UploadTarget } from "../../model/media/media.ts";
-import { hasFile, type Draft } from "../../model/messages.ts";
+import { hasFile } from "../../model/messages.ts";
 import type { SecretBox } from "../../store/store.ts";
 import { isChannel, isGroup } from "../jids.ts";
 import type { MediaHostsSource } from "../media/hosts.ts";
@@ -35,7 +35,7 @@ export interface ComposerDeps {
   files: OutgoingFiles;
   uploads: Uploads;
   hosts: MediaHostsSource;
-  groups: Pick<Groups, "isAnnouncements" | "timer">;
+  groups: Pick<Groups, "isAnnouncements" | "timer" | "cached">;
   timers: Pick<ChatTimers, "of">;
   box: Pick<SecretBox, "hmac">;
 }
@@ -45,28 +45,29 @@ const FILE_GONE: SendOutcome = { kind: "refused", code: 0, reason: "file_gone" }
 /** Composes the messages of one connection; see `Composer`. */
 export function createComposer({ files, uploads, hosts, groups, timers, box }: ComposerDeps): Composer {
   /** What a message is sent under. Nothing that is meant to disappear is sent without saying so. */
-  async function timerOf(jid: string, names: string[]): Promise<Pick<Beside, "timer">> {
+  async function chatOf({ draft, jid }: OutgoingMessage, names: string[]): Promise<Beside> {
     if (isChannel(jid)) return {};
-    return { timer: isGroup(jid) ? await groups.timer(jid) : await timers.of([...new Set([jid, ...names])]) };
+    if (!isGroup(jid)) return { timer: await timers.of([...new Set([jid, ...names])]) };
+    const timer = await groups.timer(jid);
+    if (!draft.mentionsAll) return { timer };
+    const { participants } = await groups.cached(jid);
+    return { timer, members: participants.map(({ id }) => id) };
   }
 
-  async function plain(
-    draft: Draft,
-    { waId, jid }: OutgoingMessage,
-    names: string[],
-  ): Promise<proto.IMessage> {
+  async function plain(message: OutgoingMessage, names: string[]): Promise<proto.IMessage> {
+    const { draft, waId, jid } = message;
     const inAnnouncements = draft.kind === "poll" && (await groups.isAnnouncements(jid));
-    return toWhatsApp(draft, waId, box, { inAnnouncements, ...(await timerOf(jid, names)) });
+    return toWhatsApp(draft, waId, box, { inAnnouncements, ...(await chatOf(message, names)) });
   }
 
   return {
     async compose(message, names = []) {
       const { draft, waId, jid } = message;
-      if (!hasFile(draft)) return { kind: "composed", message: await plain(draft, message, names) };
+      if (!hasFile(draft)) return { kind: "composed", message: await plain(message, names) };
       try {
         const stored = await uploads.ensure(draft.file, targetOf(jid), hosts);
         if (stored === null) return FILE_GONE;
-        const content = toWhatsApp(draft, waId, box, { stored, ...(await timerOf(jid, names)) });
+        const content = toWhatsApp(draft, waId, box, { stored, ...(await chatOf(message, names)) });
         return { kind: "composed", message: content, handle: stored.upload.handle };
       } catch (error) {
         if (!(error instanceof UploadFailed)) throw error;
@@ -83,13 +84,13 @@ export function createComposer({ files, uploads, hosts, groups, timers, box }: C
 
     async again(message, names = []) {
       const { draft, waId, jid } = message;
-      if (!hasFile(draft)) return plain(draft, message, names);
+      if (!hasFile(draft)) return plain(message, names);
       const file = await files.load(draft.file);
       const target = targetOf(jid);
       const upload = file?.uploaded(target);
       if (!file || !upload) return undefined;
       const stored = { facts: file.facts, upload, target };
-      return toWhatsApp(draft, waId, box, { stored, ...(await timerOf(jid, names)) });
+      return toWhatsApp(draft, waId, box, { stored, ...(await chatOf(message, names)) });
     },
   };
 }

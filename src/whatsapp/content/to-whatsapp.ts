@@ -23,6 +23,8 @@ export interface Beside {
   stored?: StoredFile;
   /** After how long messages of the chat disappear. Default: they stay. */
   timer?: ChatTimer;
+  /** Addresses of all members of its group; counts for what mentions them all. */
+  members?: string[];
 }
 
 /**
@@ -36,25 +38,48 @@ export function toWhatsApp(
   draft: Draft,
   waId: string,
   box: Pick<SecretBox, "hmac">,
-  { inAnnouncements = false, stored, timer }: Beside = {},
+  beside: Beside = {},
 ): proto.IMessage {
-  const messageContextInfo = { messageSecret: messageSecret(box, waId) };
-  const expiry = timer && timerContext(timer);
-  const contextInfo = draft.quote || expiry ? { ...(draft.quote && quote(draft.quote)), ...expiry } : null;
-  if (draft.kind === "poll")
-    return { ...pollToWhatsApp(draft, inAnnouncements, contextInfo), messageContextInfo };
-  if (draft.kind === "text") {
-    const context = draft.mentions ? { ...contextInfo, mentionedJid: draft.mentions } : contextInfo;
-    return {
-      extendedTextMessage: { text: draft.text, ...(context ? { contextInfo: context } : {}) },
-      messageContextInfo,
-    };
-  }
   if (draft.kind === "reaction") return { reactionMessage: reaction(draft) };
-  if (draft.kind === "location") return { ...locationToWhatsApp(draft, contextInfo), messageContextInfo };
-  if (draft.kind === "contact") return { ...contactsToWhatsApp(draft, contextInfo), messageContextInfo };
+  const messageContextInfo = { messageSecret: messageSecret(box, waId) };
+  const content = contentOf(draft, beside);
+  return draft.viewOnce ? { ...onceOnly(content), messageContextInfo } : { ...content, messageContextInfo };
+}
+
+function contentOf(draft: Exclude<Draft, ReactionDraft>, beside: Beside): proto.IMessage {
+  const { inAnnouncements = false, stored } = beside;
+  const contextInfo = contextOf(draft, beside);
+  if (draft.kind === "poll") return pollToWhatsApp(draft, inAnnouncements, contextInfo);
+  if (draft.kind === "text")
+    return { extendedTextMessage: { text: draft.text, ...(contextInfo ? { contextInfo } : {}) } };
+  if (draft.kind === "location") return locationToWhatsApp(draft, contextInfo);
+  if (draft.kind === "contact") return contactsToWhatsApp(draft, contextInfo);
   if (stored === undefined) throw new TypeError(`The ${draft.kind} was not uploaded to WhatsApp.`);
-  return { ...mediaToWhatsApp(draft, stored, contextInfo), messageContextInfo };
+  return mediaToWhatsApp(draft, stored, contextInfo);
+}
+
+/** What it quotes, whom it mentions, and when it disappears; null when there is nothing of it. */
+function contextOf(
+  { quote: quoted, mentions, mentionsAll }: Draft,
+  { timer, members = [] }: Beside,
+): proto.IContextInfo | null {
+  const mentioned = [...new Set([...(mentions ?? []), ...(mentionsAll ? members : [])])];
+  const context = {
+    ...(quoted && quote(quoted)),
+    ...(timer && timerContext(timer)),
+    ...(mentioned.length > 0 && { mentionedJid: mentioned }),
+  };
+  return Object.keys(context).length === 0 ? null : context;
+}
+
+/** As phones send what can be opened once: marked, and in a wrapper that clients without it do not open. */
+function onceOnly({ imageMessage, videoMessage, audioMessage }: proto.IMessage): proto.IMessage {
+  if (audioMessage)
+    return { viewOnceMessageV2Extension: { message: { audioMessage: { ...audioMessage, viewOnce: true } } } };
+  const message = imageMessage
+    ? { imageMessage: { ...imageMessage, viewOnce: true } }
+    : { videoMessage: { ...videoMessage, viewOnce: true } };
+  return { viewOnceMessageV2: { message } };
 }
 
 function reaction({ emoji, target, at }: ReactionDraft): proto.Message.IReactionMessage {

@@ -103,8 +103,14 @@ describe("the OpenAPI document", () => {
       "api_key",
       "sender",
       "number",
-      "message",
+      "quote",
       "msgid",
+      "mentions",
+      "mention_all",
+      "expires",
+      "typing",
+      "view_once",
+      "message",
       "idempotency_key",
     ]);
     expect(operation.parameters).toMatchObject([{ name: "Idempotency-Key", in: "header", required: false }]);

@@ -156,7 +156,13 @@ describe("an answer with files", () => {
       publicUrl: "http://127.0.0.1:9",
     };
     const media = createMedia({ store, config, log, http, accountOf: () => null });
-    const drafts = createDrafts({ log, media, time: store.time, stopping: new AbortController().signal });
+    const drafts = createDrafts({
+      findQuote: async () => null,
+      log,
+      media,
+      time: store.time,
+      stopping: new AbortController().signal,
+    });
     const made = await drafts.of(parseReply(answer({ image: { url: `${url}/a.png` } })), someDelivery(), {
       replyMaxAge: 60,
     });
@@ -273,7 +279,14 @@ describe("a file that does not come", () => {
     };
     const media = createMedia({ store, config, log, http, accountOf: () => null });
     const { signal } = new AbortController();
-    const drafts = createDrafts({ log, media, time: store.time, stopping: signal, mediaTimeMs: 2_000 });
+    const drafts = createDrafts({
+      findQuote: async () => null,
+      log,
+      media,
+      time: store.time,
+      stopping: signal,
+      mediaTimeMs: 2_000,
+    });
 
     const parsed = parseReply(
       answer([{ image: { url: `${url}/own` } }, { image: { url: `${url}/a.png` } }, "text"]),
@@ -289,7 +302,14 @@ describe("a file that does not come", () => {
     const { log } = listeningLog();
     const media = { prepare: () => new Promise<MediaDraft>(() => undefined) };
     const { signal } = new AbortController();
-    const drafts = createDrafts({ log, media, time: systemTime, stopping: signal, mediaTimeMs: 50 });
+    const drafts = createDrafts({
+      findQuote: async () => null,
+      log,
+      media,
+      time: systemTime,
+      stopping: signal,
+      mediaTimeMs: 50,
+    });
     const parsed = parseReply(answer([{ image: { url: "http://x/y" } }, "text"]));
     const { replies } = await drafts.of(parsed, someDelivery(), { replyMaxAge: 60 });
     expect(replies.map(({ draft }) => draft.kind)).toEqual(["text"]);
@@ -298,7 +318,13 @@ describe("a file that does not come", () => {
   it("for a reason that is nobody's to read is recorded by its kind, and logged", async () => {
     const { log, text } = listeningLog();
     const media = { prepare: (): Promise<MediaDraft> => Promise.reject(new TypeError("private words")) };
-    const drafts = createDrafts({ log, media, time: systemTime, stopping: new AbortController().signal });
+    const drafts = createDrafts({
+      findQuote: async () => null,
+      log,
+      media,
+      time: systemTime,
+      stopping: new AbortController().signal,
+    });
     const made = await drafts.of(parseReply(answer({ image: { url: "http://x/y" } })), someDelivery(), {
       replyMaxAge: 60,
     });

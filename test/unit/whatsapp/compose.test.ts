@@ -50,7 +50,11 @@ function setUp(kind: MediaKind, uploadFails: UploadFailed | null = null) {
       },
     },
     hosts: { get: () => Promise.reject(new Error("nobody asks")) },
-    groups: { isAnnouncements: async () => false, timer: async () => STAYS },
+    groups: {
+      isAnnouncements: async () => false,
+      timer: async () => STAYS,
+      cached: () => Promise.reject(new Error("nobody asks")),
+    },
     timers: { of: async () => STAYS },
     box,
   });
