@@ -8,6 +8,7 @@ import { webhookEvent } from "../../../src/api/schemas/events.ts";
 import { repositoryRoot } from "../../../src/config.ts";
 import { nextPause, resultOf } from "../../../src/webhooks/attempts/schedule.ts";
 import { createSecret, signedHeaders } from "../../../src/webhooks/events/sign.ts";
+import { mannerFields } from "../../../src/model/content/manner.ts";
 import { parseReply } from "../../../src/webhooks/replies/reply.ts";
 import { webhookInput } from "../../../src/webhooks/settings.ts";
 import { temporaryFolder } from "../store/temporary.ts";
@@ -91,6 +92,12 @@ describe("docs/webhooks.md", () => {
     expect(namesIn(section("The event")).toSorted()).toEqual(Object.keys(webhookEvent.shape).toSorted());
   });
 
+  it("names every field that a reply may have beside its content", () => {
+    const [, fields = ""] = section("The answer").split("| Field |");
+    const named = [...fields.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
+    expect(named.toSorted()).toEqual(["quote", ...Object.keys(mannerFields)].toSorted());
+  });
+
   /** What the page says of an answer, and what Parley reads in it; anything else is a text. */
   const KINDS = [
     [/^a poll/, "poll"],
@@ -99,7 +106,8 @@ describe("docs/webhooks.md", () => {
   ] as const;
 
   it("shows only answers that are understood", () => {
-    const rows = [...section("The answer").matchAll(/^\| `(.+?)` \| (.*) \|$/gm)];
+    const [answers = ""] = section("The answer").split("| Field |");
+    const rows = [...answers.matchAll(/^\| `(.+?)` \| (.*) \|$/gm)];
     expect(rows.length).toBeGreaterThan(8);
     for (const [, answer, meaning] of rows) {
       const parsed = parseReply(Buffer.from(answer!));
