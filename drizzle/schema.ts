@@ -550,8 +550,16 @@ export const outbox = sqliteTable(
     deliveredAt: integer("delivered_at"),
     readAt: integer("read_at"),
     playedAt: integer("played_at"),
-    /** When it failed or expired. */
+    /** When it failed, expired or was cancelled. */
     endedAt: integer("ended_at"),
+    /** When it is to be queued: it is `scheduled` until then. */
+    sendAt: integer("send_at"),
+    /** Of one that waited for its `send_at`: when it was asked for. Until it is queued that is `created_at`. */
+    scheduledAt: integer("scheduled_at"),
+    /** After this it does not leave any more. */
+    notAfter: integer("not_after"),
+    /** The message that it does something to: `reaction`, `edit`, `revoke`. */
+    targetId: text("target_id"),
   },
   (t) => [
     uniqueIndex("outbox_wa_id").on(t.deviceId, t.waId),
@@ -565,6 +573,17 @@ export const outbox = sqliteTable(
     index("outbox_waiting")
       .on(t.deviceId, t.id)
       .where(sql`state = 'queued'`),
+    // What waits for its time, and what has one after which it is too late.
+    index("outbox_scheduled")
+      .on(t.deviceId, t.sendAt, t.id)
+      .where(sql`state = 'scheduled'`),
+    // What was done to messages since.
+    index("outbox_changes")
+      .on(t.deviceId, t.targetId)
+      .where(sql`target_id is not null`),
+    index("outbox_not_after")
+      .on(t.deviceId, t.notAfter)
+      .where(sql`state = 'queued' and not_after is not null`),
     // The plan's sends of a day are counted at every send.
     index("outbox_sends")
       .on(t.deviceId, t.createdAt)

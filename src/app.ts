@@ -98,7 +98,7 @@ async function join(base: Base, node: ClusterNode | null, { epoch, soleUse }: He
     keys,
     ...signedIn,
     numbers: { ...numbers, register, remove },
-    outbox: { submit: path.submit, find: path.findSent },
+    outbox: { ...path, find: path.findSent },
     idempotency: createIdempotency({ store, log, node: base.cluster.node }),
     audit,
     ...directory,

@@ -27,6 +27,7 @@ export const PERMISSIONS = [
   "polls",
   "lid",
   "groups",
+  "groups_admin",
   "qr",
   "devices",
   "webhooks",

@@ -19,8 +19,10 @@ import type { Config } from "../config.ts";
 import type { Conversations } from "../conversations/index.ts";
 import type { Channels } from "../directory/channels.ts";
 import type { ChatPresences } from "../directory/chat-presence.ts";
+import type { GroupAdministration } from "../directory/group-admin.ts";
 import type { Groups } from "../directory/groups.ts";
 import type { Lids } from "../directory/lids.ts";
+import type { ReadReceipts } from "../directory/read-receipts.ts";
 import type { NumberChecks } from "../directory/number-checks.ts";
 import type { Events } from "../events/events.ts";
 import type { Logger } from "../log.ts";
@@ -73,15 +75,17 @@ export interface App {
     | "isLinked"
   >;
   audit: Pick<Audit, "report">;
-  outbox: Pick<Outbox, "submit"> & {
+  outbox: Pick<Outbox, "submit" | "cancel" | "rewrite"> & {
     find(accountId: string, waId: string): Promise<SentMessage | null>;
   };
   idempotency: Pick<Idempotency, "begin">;
   groups: Pick<Groups, "list">;
+  groupAdmin: GroupAdministration;
   channels: Pick<Channels, "list" | "add" | "remove">;
   lids: Pick<Lids, "resolve" | "aliasesOf">;
   numberChecks: NumberChecks;
   presences: ChatPresences;
+  receipts: ReadReceipts;
   webhooks: Pick<Webhooks, "get" | "put" | "remove" | "rotate" | "test">;
   deliveries: Pick<Webhooks["deliveries"], "list" | "find" | "replay" | "replayMany">;
   bots: {

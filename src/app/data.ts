@@ -4,6 +4,8 @@ import type { Config } from "../config.ts";
 import { createConversations, type Conversations } from "../conversations/index.ts";
 import { createChannels } from "../directory/channels.ts";
 import { createChatPresences } from "../directory/chat-presence.ts";
+import { createReadReceipts } from "../directory/read-receipts.ts";
+import { createGroupAdministration } from "../directory/group-admin.ts";
 import { createGroups } from "../directory/groups.ts";
 import { createStoredLists } from "../directory/stored-groups.ts";
 import { createLids } from "../directory/lids.ts";
@@ -96,8 +98,10 @@ function openDirectory({
   });
   return {
     groups: groupsOfOwner(cluster, ownGroups, createStoredLists(store, MINUTE_MS / SECOND_MS)),
+    groupAdmin: createGroupAdministration({ cluster, connection, identity }),
     channels: channelsOfOwner(cluster, ownChannels),
     lids: lidsOfOwner(cluster, ownLids),
+    receipts: createReadReceipts({ cluster, connection }),
     presences: createChatPresences({ time: store.time, cluster, connection }),
     numberChecks: checksOfOwner(cluster, createNumberChecks({ store, log, connection })),
   };

@@ -43,5 +43,9 @@ export function expireWaiting(now: number): Statement[] {
       sql: "UPDATE outbox SET state = 'expired', ended_at = ? WHERE state = 'queued' AND created_at < ?",
       args: [now, before],
     },
+    {
+      sql: "UPDATE outbox SET state = 'expired', ended_at = ? WHERE state = 'scheduled' AND send_at < ?",
+      args: [now, before],
+    },
   ];
 }

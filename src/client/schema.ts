@@ -10,6 +10,8 @@ export const SENDS: readonly string[] = [
   "GET /send-poll",
   "POST /send-location",
   "POST /send-contact",
+  "PATCH /messages/{id}",
+  "DELETE /messages/{id}",
   "POST /messages/{id}/reaction",
 ];
 
@@ -48,6 +50,10 @@ export interface paths {
     "/messages/{id}": {
         /** What became of a message */
         get: operations["getMessage"];
+        /** Take a message back for everyone, or keep one that waits from being sent */
+        delete: operations["deleteMessage"];
+        /** Give a message that was sent, or waits, another text or caption */
+        patch: operations["editMessage"];
     };
     "/messages": {
         /** What numbers received and sent, newest first */
@@ -62,8 +68,12 @@ export interface paths {
         get: operations["listChats"];
     };
     "/chats/{chat}/read": {
-        /** Note that what there is in a chat was read; WhatsApp is told nothing */
+        /** Note that what there is in a chat was read, and send read receipts as the owner's privacy has them */
         post: operations["readChat"];
+    };
+    "/scheduled": {
+        /** Messages that are to be sent later, newest first */
+        get: operations["listScheduled"];
     };
     "/messages/{id}/reaction": {
         /** React to a message with an emoji, or take the reaction back */
@@ -82,6 +92,40 @@ export interface paths {
     "/groups": {
         /** Groups of a number, cached for 60 seconds */
         post: operations["groups"];
+    };
+    "/groups/{id}": {
+        /** A group with its members and settings, asked of WhatsApp now */
+        get: operations["groupDetails"];
+        /** Change a group's name, description or settings */
+        patch: operations["changeGroup"];
+    };
+    "/groups/create": {
+        /** Make a group */
+        post: operations["createGroup"];
+    };
+    "/groups/{id}/participants": {
+        /** Add or remove members, or make them admins or no longer */
+        post: operations["changeMembers"];
+    };
+    "/groups/{id}/invite": {
+        /** The invite link of a group */
+        get: operations["groupInvite"];
+        /** Make a new invite link; the old one is no longer valid */
+        post: operations["renewInvite"];
+    };
+    "/groups/join": {
+        /** Join a group by its invite link */
+        post: operations["joinGroup"];
+    };
+    "/groups/{id}/leave": {
+        /** Leave a group */
+        post: operations["leaveGroup"];
+    };
+    "/groups/{id}/requests": {
+        /** Who has asked to join a group */
+        get: operations["joinRequests"];
+        /** Let people join who have asked, or not */
+        post: operations["decideRequests"];
     };
     "/resolve-lid": {
         /** The phone number behind a LID */
@@ -686,10 +730,10 @@ export interface components {
         };
         Error: {
             /** @enum {string} */
-            code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "TIME_NOT_USABLE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
+            code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "TOO_LATE" | "NOT_EDITABLE" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "TIME_NOT_USABLE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
             message?: string;
             /** @enum {string} */
-            reason?: "not_member" | "only_admins" | "not_channel_admin" | "community";
+            reason?: "not_member" | "only_admins" | "not_channel_admin" | "community" | "not_own";
             whatsapp_code?: number;
             /** Format: date-time */
             until?: string;
@@ -784,7 +828,7 @@ export interface components {
                 [key: string]: unknown;
             }) | null;
         };
-        /** @description What has not left by then never leaves: ISO 8601 with a time zone, or whole seconds from now */
+        /** @description What has not left by then never leaves: ISO 8601 with a time zone, or whole seconds from `send_at`, else from now */
         Expires: string;
         Failure: {
             /** @constant */
@@ -906,6 +950,30 @@ export interface components {
             is_admin: boolean;
             can_send: boolean;
         };
+        GroupDetails: {
+            id: string;
+            name: string;
+            participants: number;
+            only_admins: boolean;
+            is_member: boolean;
+            is_admin: boolean;
+            can_send: boolean;
+            description: string;
+            owner: string | null;
+            created_at: string | null;
+            members: {
+                number: string | null;
+                lid: string | null;
+                admin: boolean;
+            }[];
+            announce: boolean;
+            locked: boolean;
+            join_approval: boolean;
+            /** @description Seconds after which messages disappear; 0: they stay */
+            disappearing: number;
+            /** @description The community that it belongs to */
+            community: string | null;
+        };
         IncomingMessage: {
             /** @description Text that a person would read; empty when there is none */
             message: string;
@@ -974,7 +1042,7 @@ export interface components {
         Key: {
             id: string;
             name: string;
-            permissions: ("messages" | "media" | "polls" | "lid" | "groups" | "qr" | "devices" | "webhooks" | "channels" | "keys" | "bots" | "*")[];
+            permissions: ("messages" | "media" | "polls" | "lid" | "groups" | "groups_admin" | "qr" | "devices" | "webhooks" | "channels" | "keys" | "bots" | "*")[];
             devices: string[] | null;
             recipients: string[] | null;
             expires_at: string | null;
@@ -1098,10 +1166,15 @@ export interface components {
             };
             /** Format: date-time */
             at: string;
+            /**
+             * Format: date-time
+             * @description When it is, or was, to be sent
+             */
+            send_at?: string;
             /** Format: date-time */
             expires_at?: string;
             /** @enum {string} */
-            state?: "queued" | "sent" | "delivered" | "read" | "played" | "failed" | "expired";
+            state?: "scheduled" | "queued" | "sent" | "delivered" | "read" | "played" | "failed" | "expired" | "cancelled";
             /** @description `bot:<id>` or `webhook`: who answered it, or wrote it */
             answered_by?: string;
             /** @description Who wrote what went out: `bot:<id>`, `webhook`, `console`, `phone`, `api:<key name>`, or `calls`, the text for callers; `api` when an earlier version stored it */
@@ -1353,7 +1426,7 @@ export interface components {
                 number: string;
                 status: boolean;
                 /** @enum {string} */
-                state: "sent" | "queued" | "failed";
+                state: "sent" | "queued" | "scheduled" | "cancelled" | "failed";
                 id: string | null;
                 /**
                  * @description The chat does not know the message that was to be quoted: it was sent without
@@ -1362,10 +1435,10 @@ export interface components {
                 quoted?: false;
                 error?: {
                     /** @enum {string} */
-                    code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "TIME_NOT_USABLE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
+                    code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "TOO_LATE" | "NOT_EDITABLE" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "TIME_NOT_USABLE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
                     message?: string;
                     /** @enum {string} */
-                    reason?: "not_member" | "only_admins" | "not_channel_admin" | "community";
+                    reason?: "not_member" | "only_admins" | "not_channel_admin" | "community" | "not_own";
                     whatsapp_code?: number;
                     /** Format: date-time */
                     until?: string;
@@ -1373,9 +1446,11 @@ export interface components {
             }[];
             id?: string | null;
             /** @enum {string} */
-            state?: "sent" | "queued" | "failed";
+            state?: "sent" | "queued" | "scheduled" | "cancelled" | "failed";
             errors?: components["schemas"]["Error"];
         };
+        /** @description When it is to be sent, up to 365 days ahead: ISO 8601 with a time zone, or Unix seconds. Until then it is `scheduled` */
+        SendAt: string;
         SendFailure: {
             /** @constant */
             status: false;
@@ -1386,7 +1461,7 @@ export interface components {
                 number: string;
                 status: boolean;
                 /** @enum {string} */
-                state: "sent" | "queued" | "failed";
+                state: "sent" | "queued" | "scheduled" | "cancelled" | "failed";
                 id: string | null;
                 /**
                  * @description The chat does not know the message that was to be quoted: it was sent without
@@ -1395,10 +1470,10 @@ export interface components {
                 quoted?: false;
                 error?: {
                     /** @enum {string} */
-                    code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "TIME_NOT_USABLE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
+                    code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "TOO_LATE" | "NOT_EDITABLE" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "TIME_NOT_USABLE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
                     message?: string;
                     /** @enum {string} */
-                    reason?: "not_member" | "only_admins" | "not_channel_admin" | "community";
+                    reason?: "not_member" | "only_admins" | "not_channel_admin" | "community" | "not_own";
                     whatsapp_code?: number;
                     /** Format: date-time */
                     until?: string;
@@ -1406,7 +1481,7 @@ export interface components {
             }[];
             id?: string | null;
             /** @enum {string} */
-            state?: "sent" | "queued" | "failed";
+            state?: "sent" | "queued" | "scheduled" | "cancelled" | "failed";
         };
         SentMessage: {
             id: string;
@@ -1416,19 +1491,31 @@ export interface components {
             /** @description `api`, `bot:<id>`, `webhook`, `calls`; `contact` or `phone` for a message that the gateway did not send */
             origin: string;
             /** @description Null for a message that the gateway did not send */
-            state: ("queued" | "sent" | "delivered" | "read" | "played" | "failed" | "expired") | null;
+            state: ("scheduled" | "queued" | "sent" | "delivered" | "read" | "played" | "failed" | "expired" | "cancelled") | null;
             history: {
                 /** @enum {string} */
-                state: "queued" | "sent" | "delivered" | "read" | "played" | "failed" | "expired";
+                state: "scheduled" | "queued" | "sent" | "delivered" | "read" | "played" | "failed" | "expired" | "cancelled";
                 /** Format: date-time */
                 at: string;
             }[];
+            /** @constant */
+            edited?: true;
+            /**
+             * @description It was taken back, or is about to be
+             * @constant
+             */
+            revoked?: true;
+            /**
+             * Format: date-time
+             * @description When it is, or was, to be sent
+             */
+            send_at?: string;
             error?: {
                 /** @enum {string} */
-                code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "TIME_NOT_USABLE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
+                code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "TOO_LATE" | "NOT_EDITABLE" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "TIME_NOT_USABLE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
                 message?: string;
                 /** @enum {string} */
-                reason?: "not_member" | "only_admins" | "not_channel_admin" | "community";
+                reason?: "not_member" | "only_admins" | "not_channel_admin" | "community" | "not_own";
                 whatsapp_code?: number;
                 /** Format: date-time */
                 until?: string;
@@ -1451,7 +1538,7 @@ export interface components {
                 id: string;
                 name: string;
             } | null;
-            permissions: ("messages" | "media" | "polls" | "lid" | "groups" | "qr" | "devices" | "webhooks" | "channels" | "keys" | "bots" | "*")[];
+            permissions: ("messages" | "media" | "polls" | "lid" | "groups" | "groups_admin" | "qr" | "devices" | "webhooks" | "channels" | "keys" | "bots" | "*")[];
             devices: string[] | null;
             /** @description Send it as `X-CSRF-Token` with every request that changes something */
             csrf: string;
@@ -1613,7 +1700,7 @@ export interface components {
             direction: "in" | "out";
             type: string;
             /** @enum {string} */
-            outcome: "waiting" | "answered" | "forwarded" | "silent" | "queued" | "sent" | "delivered" | "read" | "played" | "failed" | "expired";
+            outcome: "waiting" | "answered" | "forwarded" | "silent" | "scheduled" | "queued" | "sent" | "delivered" | "read" | "played" | "failed" | "expired" | "cancelled";
             /** @description Why nobody answered a message that came; null: somebody did */
             silence: {
                 /** @enum {string} */
@@ -1626,7 +1713,7 @@ export interface components {
         };
         TraceStep: {
             /** @enum {string} */
-            step: "sent" | "stored" | "lane" | "guard" | "asked" | "decided" | "reply" | "acknowledged" | "delivered" | "read" | "played" | "failed" | "expired" | "delivery" | "attempt";
+            step: "sent" | "stored" | "lane" | "guard" | "asked" | "decided" | "reply" | "acknowledged" | "delivered" | "read" | "played" | "failed" | "expired" | "cancelled" | "delivery" | "attempt";
             /** @description Null: no row says when */
             at: string | null;
             /** @description How long it took */
@@ -1727,6 +1814,7 @@ export interface operations {
                 msgid?: string;
                 mentions?: components["schemas"]["Mentions"];
                 mention_all?: components["schemas"]["MentionAll"];
+                send_at?: components["schemas"]["SendAt"];
                 expires?: components["schemas"]["Expires"];
                 typing?: components["schemas"]["Typing"];
                 view_once?: components["schemas"]["ViewOnce"];
@@ -1772,6 +1860,7 @@ export interface operations {
                     msgid?: string;
                     mentions?: components["schemas"]["Mentions"];
                     mention_all?: components["schemas"]["MentionAll"];
+                    send_at?: components["schemas"]["SendAt"];
                     expires?: components["schemas"]["Expires"];
                     typing?: components["schemas"]["Typing"];
                     view_once?: components["schemas"]["ViewOnce"];
@@ -1805,6 +1894,7 @@ export interface operations {
                 msgid?: string;
                 mentions?: components["schemas"]["Mentions"];
                 mention_all?: components["schemas"]["MentionAll"];
+                send_at?: components["schemas"]["SendAt"];
                 expires?: components["schemas"]["Expires"];
                 typing?: components["schemas"]["Typing"];
                 view_once?: components["schemas"]["ViewOnce"];
@@ -1854,6 +1944,7 @@ export interface operations {
                     msgid?: string;
                     mentions?: components["schemas"]["Mentions"];
                     mention_all?: components["schemas"]["MentionAll"];
+                    send_at?: components["schemas"]["SendAt"];
                     expires?: components["schemas"]["Expires"];
                     typing?: components["schemas"]["Typing"];
                     view_once?: components["schemas"]["ViewOnce"];
@@ -1934,6 +2025,7 @@ export interface operations {
                 msgid?: string;
                 mentions?: components["schemas"]["Mentions"];
                 mention_all?: components["schemas"]["MentionAll"];
+                send_at?: components["schemas"]["SendAt"];
                 expires?: components["schemas"]["Expires"];
                 typing?: components["schemas"]["Typing"];
                 view_once?: components["schemas"]["ViewOnce"];
@@ -1981,6 +2073,7 @@ export interface operations {
                     msgid?: string;
                     mentions?: components["schemas"]["Mentions"];
                     mention_all?: components["schemas"]["MentionAll"];
+                    send_at?: components["schemas"]["SendAt"];
                     expires?: components["schemas"]["Expires"];
                     typing?: components["schemas"]["Typing"];
                     view_once?: components["schemas"]["ViewOnce"];
@@ -2033,6 +2126,7 @@ export interface operations {
                     msgid?: string;
                     mentions?: components["schemas"]["Mentions"];
                     mention_all?: components["schemas"]["MentionAll"];
+                    send_at?: components["schemas"]["SendAt"];
                     expires?: components["schemas"]["Expires"];
                     typing?: components["schemas"]["Typing"];
                     view_once?: components["schemas"]["ViewOnce"];
@@ -2084,6 +2178,7 @@ export interface operations {
                     msgid?: string;
                     mentions?: components["schemas"]["Mentions"];
                     mention_all?: components["schemas"]["MentionAll"];
+                    send_at?: components["schemas"]["SendAt"];
                     expires?: components["schemas"]["Expires"];
                     typing?: components["schemas"]["Typing"];
                     view_once?: components["schemas"]["ViewOnce"];
@@ -2138,13 +2233,200 @@ export interface operations {
             };
         };
     };
+    deleteMessage: {
+        parameters: {
+            query?: {
+                sender?: string;
+                idempotency_key?: string;
+            };
+            header?: {
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            /** @description Message deleted! */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        results: {
+                            number: string;
+                            status: boolean;
+                            /** @enum {string} */
+                            state: "sent" | "queued" | "scheduled" | "cancelled" | "failed";
+                            id: string | null;
+                            /**
+                             * @description The chat does not know the message that was to be quoted: it was sent without
+                             * @constant
+                             */
+                            quoted?: false;
+                            error?: {
+                                /** @enum {string} */
+                                code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "TOO_LATE" | "NOT_EDITABLE" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "TIME_NOT_USABLE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
+                                message?: string;
+                                /** @enum {string} */
+                                reason?: "not_member" | "only_admins" | "not_channel_admin" | "community" | "not_own";
+                                whatsapp_code?: number;
+                                /** Format: date-time */
+                                until?: string;
+                            };
+                        }[];
+                        id?: string | null;
+                        /** @enum {string} */
+                        state?: "sent" | "queued" | "scheduled" | "cancelled" | "failed";
+                        errors?: components["schemas"]["Error"];
+                        data?: components["schemas"]["SentMessage"];
+                    };
+                };
+            };
+            /** @description Accepted; the gateway continues on its own. */
+            202: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        results: {
+                            number: string;
+                            status: boolean;
+                            /** @enum {string} */
+                            state: "sent" | "queued" | "scheduled" | "cancelled" | "failed";
+                            id: string | null;
+                            /**
+                             * @description The chat does not know the message that was to be quoted: it was sent without
+                             * @constant
+                             */
+                            quoted?: false;
+                            error?: {
+                                /** @enum {string} */
+                                code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "TOO_LATE" | "NOT_EDITABLE" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "TIME_NOT_USABLE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
+                                message?: string;
+                                /** @enum {string} */
+                                reason?: "not_member" | "only_admins" | "not_channel_admin" | "community" | "not_own";
+                                whatsapp_code?: number;
+                                /** Format: date-time */
+                                until?: string;
+                            };
+                        }[];
+                        id?: string | null;
+                        /** @enum {string} */
+                        state?: "sent" | "queued" | "scheduled" | "cancelled" | "failed";
+                        errors?: components["schemas"]["Error"];
+                        data?: components["schemas"]["SentMessage"];
+                    };
+                };
+            };
+        };
+    };
+    editMessage: {
+        parameters: {
+            header?: {
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The number; needed only where several have a message of this id */
+                    sender?: string;
+                    message: string;
+                    /** @description Names this send. A request with the same key within 24 hours repeats the first answer and sends nothing. */
+                    idempotency_key?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Message edited! */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        results: {
+                            number: string;
+                            status: boolean;
+                            /** @enum {string} */
+                            state: "sent" | "queued" | "scheduled" | "cancelled" | "failed";
+                            id: string | null;
+                            /**
+                             * @description The chat does not know the message that was to be quoted: it was sent without
+                             * @constant
+                             */
+                            quoted?: false;
+                            error?: {
+                                /** @enum {string} */
+                                code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "TOO_LATE" | "NOT_EDITABLE" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "TIME_NOT_USABLE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
+                                message?: string;
+                                /** @enum {string} */
+                                reason?: "not_member" | "only_admins" | "not_channel_admin" | "community" | "not_own";
+                                whatsapp_code?: number;
+                                /** Format: date-time */
+                                until?: string;
+                            };
+                        }[];
+                        id?: string | null;
+                        /** @enum {string} */
+                        state?: "sent" | "queued" | "scheduled" | "cancelled" | "failed";
+                        errors?: components["schemas"]["Error"];
+                        data?: components["schemas"]["SentMessage"];
+                    };
+                };
+            };
+            /** @description Accepted; the gateway continues on its own. */
+            202: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        results: {
+                            number: string;
+                            status: boolean;
+                            /** @enum {string} */
+                            state: "sent" | "queued" | "scheduled" | "cancelled" | "failed";
+                            id: string | null;
+                            /**
+                             * @description The chat does not know the message that was to be quoted: it was sent without
+                             * @constant
+                             */
+                            quoted?: false;
+                            error?: {
+                                /** @enum {string} */
+                                code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "TOO_LATE" | "NOT_EDITABLE" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "TIME_NOT_USABLE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
+                                message?: string;
+                                /** @enum {string} */
+                                reason?: "not_member" | "only_admins" | "not_channel_admin" | "community" | "not_own";
+                                whatsapp_code?: number;
+                                /** Format: date-time */
+                                until?: string;
+                            };
+                        }[];
+                        id?: string | null;
+                        /** @enum {string} */
+                        state?: "sent" | "queued" | "scheduled" | "cancelled" | "failed";
+                        errors?: components["schemas"]["Error"];
+                        data?: components["schemas"]["SentMessage"];
+                    };
+                };
+            };
+        };
+    };
     listMessages: {
         parameters: {
             query?: {
                 sender?: string;
                 chat?: string;
                 direction?: "in" | "out";
-                state?: "queued" | "sent" | "delivered" | "read" | "played" | "failed" | "expired";
+                state?: "scheduled" | "queued" | "sent" | "delivered" | "read" | "played" | "failed" | "expired" | "cancelled";
                 since?: string;
                 until?: string;
                 q?: string;
@@ -2231,6 +2513,11 @@ export interface operations {
                     api_key?: string;
                     /** @description A number of this account, digits with the country code */
                     sender: string;
+                    /**
+                     * @description `false`: only the gateway notes it, and WhatsApp is told nothing
+                     * @default true
+                     */
+                    receipts?: boolean | ("1" | "0" | "true" | "false" | "on" | "off" | "yes" | "no") | (0 | 1);
                 };
             };
         };
@@ -2246,6 +2533,31 @@ export interface operations {
                             sender: string;
                             chat: string;
                         };
+                    };
+                };
+            };
+        };
+    };
+    listScheduled: {
+        parameters: {
+            query?: {
+                sender?: string;
+                chat?: string;
+                limit?: number | string;
+                before?: string;
+            };
+        };
+        responses: {
+            /** @description Scheduled messages. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        total: number | null;
+                        next: string | null;
+                        data: components["schemas"]["Message"][];
                     };
                 };
             };
@@ -2286,7 +2598,7 @@ export interface operations {
                             number: string;
                             status: boolean;
                             /** @enum {string} */
-                            state: "sent" | "queued" | "failed";
+                            state: "sent" | "queued" | "scheduled" | "cancelled" | "failed";
                             id: string | null;
                             /**
                              * @description The chat does not know the message that was to be quoted: it was sent without
@@ -2295,10 +2607,10 @@ export interface operations {
                             quoted?: false;
                             error?: {
                                 /** @enum {string} */
-                                code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "TIME_NOT_USABLE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
+                                code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "TOO_LATE" | "NOT_EDITABLE" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "TIME_NOT_USABLE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
                                 message?: string;
                                 /** @enum {string} */
-                                reason?: "not_member" | "only_admins" | "not_channel_admin" | "community";
+                                reason?: "not_member" | "only_admins" | "not_channel_admin" | "community" | "not_own";
                                 whatsapp_code?: number;
                                 /** Format: date-time */
                                 until?: string;
@@ -2306,7 +2618,7 @@ export interface operations {
                         }[];
                         id?: string | null;
                         /** @enum {string} */
-                        state?: "sent" | "queued" | "failed";
+                        state?: "sent" | "queued" | "scheduled" | "cancelled" | "failed";
                         errors?: components["schemas"]["Error"];
                         data?: components["schemas"]["SentMessage"];
                     };
@@ -2323,7 +2635,7 @@ export interface operations {
                             number: string;
                             status: boolean;
                             /** @enum {string} */
-                            state: "sent" | "queued" | "failed";
+                            state: "sent" | "queued" | "scheduled" | "cancelled" | "failed";
                             id: string | null;
                             /**
                              * @description The chat does not know the message that was to be quoted: it was sent without
@@ -2332,10 +2644,10 @@ export interface operations {
                             quoted?: false;
                             error?: {
                                 /** @enum {string} */
-                                code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "TIME_NOT_USABLE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
+                                code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "TOO_LATE" | "NOT_EDITABLE" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "TIME_NOT_USABLE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
                                 message?: string;
                                 /** @enum {string} */
-                                reason?: "not_member" | "only_admins" | "not_channel_admin" | "community";
+                                reason?: "not_member" | "only_admins" | "not_channel_admin" | "community" | "not_own";
                                 whatsapp_code?: number;
                                 /** Format: date-time */
                                 until?: string;
@@ -2343,7 +2655,7 @@ export interface operations {
                         }[];
                         id?: string | null;
                         /** @enum {string} */
-                        state?: "sent" | "queued" | "failed";
+                        state?: "sent" | "queued" | "scheduled" | "cancelled" | "failed";
                         errors?: components["schemas"]["Error"];
                         data?: components["schemas"]["SentMessage"];
                     };
@@ -2483,6 +2795,341 @@ export interface operations {
                         cached_at: string;
                         stale: boolean;
                         refreshed?: boolean;
+                    };
+                };
+            };
+        };
+    };
+    groupDetails: {
+        parameters: {
+            query: {
+                sender: string;
+            };
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            /** @description Group. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["GroupDetails"];
+                    };
+                };
+            };
+        };
+    };
+    changeGroup: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description A number of this account, digits with the country code */
+                    sender: string;
+                    name?: string;
+                    description?: string;
+                    /** @description Only admins write */
+                    announce?: boolean | ("1" | "0" | "true" | "false" | "on" | "off" | "yes" | "no") | (0 | 1);
+                    /** @description Only admins change name, description and timer */
+                    locked?: boolean | ("1" | "0" | "true" | "false" | "on" | "off" | "yes" | "no") | (0 | 1);
+                    /** @description Admins decide who may join */
+                    join_approval?: boolean | ("1" | "0" | "true" | "false" | "on" | "off" | "yes" | "no") | (0 | 1);
+                    /** @description Seconds: 0, 86400, 604800 or 7776000 */
+                    disappearing?: number | string;
+                };
+            };
+        };
+        responses: {
+            /** @description Group changed. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["GroupDetails"];
+                    };
+                };
+            };
+        };
+    };
+    createGroup: {
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                    /** @description A number of this account, digits with the country code */
+                    sender: string;
+                    name: string;
+                    /** @default  */
+                    description?: string;
+                    participants: string[];
+                    /**
+                     * @description Who may not be added gets the invite link as a message
+                     * @default false
+                     */
+                    invite?: boolean | ("1" | "0" | "true" | "false" | "on" | "off" | "yes" | "no") | (0 | 1);
+                };
+            };
+        };
+        responses: {
+            /** @description Group created. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["GroupDetails"];
+                        results: {
+                            number: string;
+                            added: boolean;
+                            reason?: string;
+                            /** @description Id of the message with the invite link */
+                            invite?: string;
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    changeMembers: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                    /** @description A number of this account, digits with the country code */
+                    sender: string;
+                    /** @enum {string} */
+                    action: "add" | "remove" | "promote" | "demote";
+                    numbers: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Members changed. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        results: {
+                            number: string;
+                            status: boolean;
+                            error?: string;
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    groupInvite: {
+        parameters: {
+            query: {
+                sender: string;
+            };
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            /** @description Invite link. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: {
+                            invite: string;
+                            link: string;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    renewInvite: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                    /** @description A number of this account, digits with the country code */
+                    sender: string;
+                };
+            };
+        };
+        responses: {
+            /** @description New invite link. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: {
+                            invite: string;
+                            link: string;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    joinGroup: {
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                    /** @description A number of this account, digits with the country code */
+                    sender: string;
+                    /** @description An invite link, or its code */
+                    invite: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Joined. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        id: string;
+                        /** @enum {string} */
+                        state: "joined" | "requested";
+                    };
+                };
+            };
+            /** @description Accepted; the gateway continues on its own. */
+            202: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        id: string;
+                        /** @enum {string} */
+                        state: "joined" | "requested";
+                    };
+                };
+            };
+        };
+    };
+    leaveGroup: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                    /** @description A number of this account, digits with the country code */
+                    sender: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Left. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        id: string;
+                    };
+                };
+            };
+        };
+    };
+    joinRequests: {
+        parameters: {
+            query: {
+                sender: string;
+            };
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            /** @description Requests. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: {
+                            number: string | null;
+                            lid: string | null;
+                            /** Format: date-time */
+                            at: string;
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    decideRequests: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                    /** @description A number of this account, digits with the country code */
+                    sender: string;
+                    /** @enum {string} */
+                    action: "approve" | "reject";
+                    numbers: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Requests answered. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        results: {
+                            number: string;
+                            status: boolean;
+                            error?: string;
+                        }[];
                     };
                 };
             };
@@ -3575,7 +4222,7 @@ export interface operations {
                     /** @description The API key, unless it is sent as Authorization: Bearer. */
                     api_key?: string;
                     name: string;
-                    permissions: ("messages" | "media" | "polls" | "lid" | "groups" | "qr" | "devices" | "webhooks" | "channels" | "keys" | "bots" | "*")[];
+                    permissions: ("messages" | "media" | "polls" | "lid" | "groups" | "groups_admin" | "qr" | "devices" | "webhooks" | "channels" | "keys" | "bots" | "*")[];
                     devices?: string[];
                     recipients?: string[];
                     /** Format: date-time */
@@ -3660,7 +4307,7 @@ export interface operations {
                         csrf: string;
                         /** Format: date-time */
                         expires_at: string;
-                        permissions: ("messages" | "media" | "polls" | "lid" | "groups" | "qr" | "devices" | "webhooks" | "channels" | "keys" | "bots" | "*")[];
+                        permissions: ("messages" | "media" | "polls" | "lid" | "groups" | "groups_admin" | "qr" | "devices" | "webhooks" | "channels" | "keys" | "bots" | "*")[];
                         account: {
                             id: string;
                             name: string;
@@ -3693,7 +4340,7 @@ export interface operations {
                         csrf: string;
                         /** Format: date-time */
                         expires_at: string;
-                        permissions: ("messages" | "media" | "polls" | "lid" | "groups" | "qr" | "devices" | "webhooks" | "channels" | "keys" | "bots" | "*")[];
+                        permissions: ("messages" | "media" | "polls" | "lid" | "groups" | "groups_admin" | "qr" | "devices" | "webhooks" | "channels" | "keys" | "bots" | "*")[];
                         account: {
                             id: string;
                             name: string;
@@ -3773,7 +4420,7 @@ export interface operations {
                         csrf: string;
                         /** Format: date-time */
                         expires_at: string;
-                        permissions: ("messages" | "media" | "polls" | "lid" | "groups" | "qr" | "devices" | "webhooks" | "channels" | "keys" | "bots" | "*")[];
+                        permissions: ("messages" | "media" | "polls" | "lid" | "groups" | "groups_admin" | "qr" | "devices" | "webhooks" | "channels" | "keys" | "bots" | "*")[];
                         account: {
                             id: string;
                             name: string;
@@ -4145,7 +4792,7 @@ export interface operations {
             content: {
                 "application/json": {
                     name: string;
-                    permissions: ("messages" | "media" | "polls" | "lid" | "groups" | "qr" | "devices" | "webhooks" | "channels" | "keys" | "bots" | "*")[];
+                    permissions: ("messages" | "media" | "polls" | "lid" | "groups" | "groups_admin" | "qr" | "devices" | "webhooks" | "channels" | "keys" | "bots" | "*")[];
                     devices?: string[];
                     recipients?: string[];
                     /** Format: date-time */
@@ -4471,7 +5118,7 @@ export interface operations {
                         longest_stall_ms: number;
                         errors?: {
                             /** @enum {string} */
-                            code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "TIME_NOT_USABLE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
+                            code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "TOO_LATE" | "NOT_EDITABLE" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "TIME_NOT_USABLE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
                         };
                     };
                 };

@@ -1,4 +1,5 @@
-import { inbox } from "../../drizzle/schema.ts";
+import { inbox, outbox } from "../../drizzle/schema.ts";
+import { textOfDraft } from "../model/content/drafts.ts";
 import { defineQuery, text } from "../store/query.ts";
 import type { Reading } from "../store/store.ts";
 import type { Contents } from "./records.ts";
@@ -7,7 +8,7 @@ import type { Contents } from "./records.ts";
 export type Changes = (
   deviceId: number,
   waId: string,
-  of: { chat: string; sender: string | null },
+  of: { chat: string; sender: string | null; fromMe: boolean },
 ) => { message?: string; edited?: true; revoked?: true };
 
 /** Of one message that are looked at: anybody may send an edit of anything, and most mean nothing. */
@@ -31,30 +32,50 @@ const CHANGES = defineQuery(
   },
 );
 
+/** What the gateway itself has done to messages, or is about to. */
+const OUR_CHANGES = defineQuery(
+  `SELECT o.device_id, o.target_id AS targetId, o.wa_id, o.kind, o.body
+  FROM json_each(?1) p CROSS JOIN outbox o WHERE o.id IN (SELECT id FROM outbox INDEXED BY outbox_changes
+    WHERE device_id = json_extract(p.value, '$[0]') AND target_id = json_extract(p.value, '$[1]')
+    AND target_id IS NOT NULL AND kind IN ('edit', 'revoke') AND state NOT IN ('failed', 'expired', 'cancelled')
+    ORDER BY id DESC LIMIT ${MOST_OF_ONE})
+  ORDER BY o.id DESC`,
+  {
+    deviceId: outbox.deviceId,
+    targetId: text(),
+    waId: outbox.waId,
+    kind: text<"edit" | "revoke">(),
+    body: outbox.body,
+  },
+);
+
 /**
  * Looks up what has become of messages since. Only the writer's own edit counts; a revoke in a group may be that of an
  * admin, and counts whoever it comes from: WhatsApp's servers let no other through.
  */
 export async function changesOf(
   { read }: Pick<Reading, "read">,
-  { openIncoming }: Pick<Contents, "openIncoming">,
+  { openIncoming, openDraft }: Pick<Contents, "openIncoming" | "openDraft">,
   messages: readonly { deviceId: number; waId: string }[],
 ): Promise<Changes> {
   const pairs = messages.map(({ deviceId, waId }) => [deviceId, waId]);
   const rows = await read(CHANGES, [JSON.stringify(pairs)]);
+  const ours = await read(OUR_CHANGES, [JSON.stringify(pairs)]);
 
-  return (deviceId, waId, { chat, sender }) => {
+  return (deviceId, waId, { chat, sender, fromMe }) => {
+    const own = ours.filter((row) => row.deviceId === deviceId && row.targetId === waId);
+    const ownEdit = fromMe ? own.find(({ kind }) => kind === "edit") : undefined;
     const about = rows.filter(
       (row) => row.deviceId === deviceId && row.targetId === waId && row.chat === chat,
     );
     const byWriter = about.filter((row) => (sender === null ? row.fromMe : row.sender === sender));
     const edits = byWriter.filter(({ type }) => type === "edit");
     const revoked = (chat.endsWith("@g.us") ? about : byWriter).some(({ type }) => type === "revoke");
-    const text = newestText(edits);
+    const text = ownEdit === undefined ? newestText(edits) : draftText(ownEdit);
     return {
       ...(text !== undefined && { message: text }),
-      ...(edits.length > 0 && { edited: true }),
-      ...(revoked && { revoked: true }),
+      ...((edits.length > 0 || ownEdit !== undefined) && { edited: true }),
+      ...((revoked || own.some(({ kind }) => kind === "revoke")) && { revoked: true }),
     };
   };
 
@@ -65,6 +86,14 @@ export async function changesOf(
       if (text !== undefined && text !== "") return text;
     }
     return undefined;
+  }
+
+  function draftText({ deviceId, waId, body }: (typeof ours)[number]): string | undefined {
+    try {
+      return textOfDraft(openDraft(deviceId, waId, body));
+    } catch {
+      return undefined;
+    }
   }
 
   function textOf(deviceId: number, waId: string, body: Buffer): string | undefined {

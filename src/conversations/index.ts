@@ -5,6 +5,7 @@ import { createDialogues, type Dialogues } from "./dialogues.ts";
 import { createLookUp, type LookUp } from "./lookup.ts";
 import { createMessages, type Messages } from "./messages.ts";
 import type { Contents } from "./records.ts";
+import { createUnread, type Unread } from "./unread.ts";
 import { canonicalChats, keysOfChats } from "./same-chat.ts";
 import { createTraces, type Traces } from "./trace.ts";
 import type { DerivedIds } from "./trace-rows.ts";
@@ -18,6 +19,7 @@ export interface Conversations {
   /** Under which keys things of a chat are stored, the canonical one first. @param jid its address in any form */
   keysOf(deviceId: number, jid: string): Promise<string[]>;
   lookUp: LookUp;
+  unread: Unread;
   /** Whether something was ever written in the chat. @param keys all of its keys */
   isKnown(deviceId: number, keys: readonly string[]): Promise<boolean>;
 }
@@ -46,6 +48,7 @@ export function createConversations(
       return keys!;
     },
     lookUp: createLookUp(store, contents),
+    unread: createUnread(store, contents),
     isKnown: async (deviceId, keys) =>
       (await store.readOne(KNOWN, [deviceId, JSON.stringify(keys)])) !== null,
   };

@@ -1,8 +1,9 @@
 import { inbox, outbox } from "../../drizzle/schema.ts";
-import type { Incoming, MessageType } from "../model/messages.ts";
+import { sentAt, type Incoming, type MessageType } from "../model/messages.ts";
 import { giveWay } from "../model/give-way.ts";
 import { defineQuery } from "../store/query.ts";
 import type { Reading } from "../store/store.ts";
+import { changesOf } from "./changes.ts";
 import type { Contents, OwnNumber } from "./records.ts";
 import { inTurns } from "./trace-rows.ts";
 
@@ -22,6 +23,12 @@ export interface FoundMessage {
   by: "contact" | "phone" | "gateway";
   /** In groups, whoever wrote it; null for what the number itself wrote. */
   participant: string | null;
+  /** When it was written, Unix milliseconds; null: it has not left. */
+  at: number | null;
+  /** It has another text since, or is to get one. */
+  edited: boolean;
+  /** It was taken back, or is to be. */
+  revoked: boolean;
 }
 
 /**
@@ -33,41 +40,60 @@ export interface FoundMessage {
 export type LookUp = (devices: readonly OwnNumber[], id: string) => Promise<FoundMessage[]>;
 
 const CAME = defineQuery(
-  `SELECT i.device_id, i.chat, i.from_me, i.type, i.body FROM json_each(?1) n CROSS JOIN inbox i
+  `SELECT i.device_id, i.chat, i.sender, i.from_me, i.type, i.body FROM json_each(?1) n CROSS JOIN inbox i
   WHERE i.id = (SELECT min(id) FROM inbox WHERE device_id = n.value AND wa_id = ?2
     AND type <> 'timer' AND chat <> 'status@broadcast')`,
-  { deviceId: inbox.deviceId, chat: inbox.chat, fromMe: inbox.fromMe, type: inbox.type, body: inbox.body },
+  {
+    deviceId: inbox.deviceId,
+    chat: inbox.chat,
+    sender: inbox.sender,
+    fromMe: inbox.fromMe,
+    type: inbox.type,
+    body: inbox.body,
+  },
 );
 const WENT = defineQuery(
-  `SELECT o.device_id, o.chat, o.jid, o.kind FROM json_each(?1) n CROSS JOIN outbox o
+  `SELECT o.device_id, o.chat, o.jid, o.kind, o.sent_at FROM json_each(?1) n CROSS JOIN outbox o
   WHERE o.device_id = n.value AND o.wa_id = ?2`,
-  { deviceId: outbox.deviceId, chat: outbox.chat, jid: outbox.jid, kind: outbox.kind },
+  {
+    deviceId: outbox.deviceId,
+    chat: outbox.chat,
+    jid: outbox.jid,
+    kind: outbox.kind,
+    sentAt: outbox.sentAt,
+  },
 );
 
 export function createLookUp(
   store: Pick<Reading, "read">,
-  { openIncoming }: Pick<Contents, "openIncoming">,
+  contents: Pick<Contents, "openIncoming" | "openDraft">,
 ): LookUp {
   async function findAmong(devices: readonly OwnNumber[], id: string): Promise<FoundMessage[]> {
     const numbers = new Map(devices.map((device) => [device.id, device.number]));
     const args = [JSON.stringify([...numbers.keys()]), id];
-    const found = new Map<number, FoundMessage>();
-    for (const { deviceId, chat, jid, kind } of await store.read(WENT, args))
-      found.set(deviceId, {
-        sender: numbers.get(deviceId)!,
-        deviceId,
-        id,
-        chat,
-        jid,
-        type: kind as MessageType,
-        by: "gateway",
-        participant: null,
-      });
+    const found = new Map<number, Omit<FoundMessage, "sender" | "id" | "edited" | "revoked">>();
+    const writers = new Map<number, string>();
+    for (const { kind, sentAt: at, ...row } of await store.read(WENT, args))
+      found.set(row.deviceId, { ...row, type: kind as MessageType, by: "gateway", participant: null, at });
     for (const row of await store.read(CAME, args)) {
-      const message = found.has(row.deviceId) ? null : opened(() => openIncoming(row.deviceId, id, row.body));
-      if (message !== null) found.set(row.deviceId, received(row, message, numbers.get(row.deviceId)!));
+      if (found.has(row.deviceId)) continue;
+      const message = opened(() => contents.openIncoming(row.deviceId, id, row.body));
+      if (message === null) continue;
+      found.set(row.deviceId, received(row, message));
+      writers.set(row.deviceId, row.sender);
     }
-    return [...found.values()];
+    if (found.size === 0) return [];
+    const changes = await changesOf(
+      store,
+      contents,
+      [...found.keys()].map((deviceId) => ({ deviceId, waId: id })),
+    );
+    return Array.from(found.values(), (message) => {
+      const { deviceId, chat, by } = message;
+      const of = { chat, sender: writers.get(deviceId) ?? null, fromMe: by !== "contact" };
+      const { edited = false, revoked = false } = changes(deviceId, id, of);
+      return { ...message, id, sender: numbers.get(deviceId)!, edited, revoked };
+    });
   }
 
   return async (devices, id) => {
@@ -83,17 +109,15 @@ export function createLookUp(
 function received(
   { deviceId, chat, fromMe, type }: { deviceId: number; chat: string; fromMe: boolean; type: string },
   message: Incoming,
-  sender: string,
-): FoundMessage {
+): Omit<FoundMessage, "sender" | "id" | "edited" | "revoked"> {
   return {
-    sender,
     deviceId,
-    id: message.id,
     chat,
     jid: message.chat,
     type: type as MessageType,
     by: fromMe ? "phone" : "contact",
     participant: fromMe ? null : message.participant,
+    at: sentAt(message),
   };
 }
 

@@ -1,4 +1,5 @@
-import type { Draft, Incoming, IncomingPoll } from "../model/messages.ts";
+import { isAction, type Draft } from "../model/content/drafts.ts";
+import type { Incoming, IncomingPoll } from "../model/messages.ts";
 
 /** What a message is made of besides its text and file. Absent is undefined. */
 export interface ListParts {
@@ -41,7 +42,7 @@ const pollOf = ({ id, name, options, vote }: IncomingPoll) => ({
 
 /** Of a message that the gateway sends. @param id its own */
 export function partsOfDraft(draft: Draft, id: string): ListParts {
-  if (draft.kind === "reaction") return { targetId: draft.target.id };
+  if (isAction(draft)) return { targetId: draft.target.id };
   if (draft.kind === "location") {
     const { latitude, longitude, name = null, address = null } = draft;
     return { location: { latitude, longitude, name, address } };

@@ -1,4 +1,5 @@
-import type { Draft, Incoming, IncomingMedia, MessageType, SentState } from "../model/messages.ts";
+import type { Draft } from "../model/content/drafts.ts";
+import type { Incoming, IncomingMedia, MessageType, SentState } from "../model/messages.ts";
 import type { ListParts } from "./parts.ts";
 
 /** A number whose messages are listed. */
@@ -41,6 +42,8 @@ export interface ListedMessage extends ListParts {
   quoted?: { id: string; from: string; text: string };
   /** When the gateway stored it: the list is in this order. */
   at: number;
+  /** When it is, or was, to be sent. */
+  sendAt?: number;
   /** When it disappears from phones. */
   expiresAt?: number;
   /** Of what the gateway sent. */

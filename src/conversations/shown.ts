@@ -1,6 +1,7 @@
 import { decisions, inbox, outbox } from "../../drizzle/schema.ts";
 import { newestFirst } from "../model/page.ts";
-import { hasFile, textOfDraft, type Draft, type Incoming, type SentState } from "../model/messages.ts";
+import { hasFile, textOfDraft, type Draft } from "../model/content/drafts.ts";
+import type { Incoming, SentState } from "../model/messages.ts";
 import { defineQuery, nullable, text } from "../store/query.ts";
 import type { Reading } from "../store/store.ts";
 import { changesOf, type Changes } from "./changes.ts";
@@ -26,7 +27,7 @@ const RECEIVED = defineQuery(
   },
 );
 const SENT = defineQuery(
-  `SELECT id, device_id, wa_id, chat, kind, origin, via, state, created_at, body
+  `SELECT id, device_id, wa_id, chat, kind, origin, via, state, created_at, send_at, body
   FROM outbox WHERE id IN (SELECT value FROM json_each(?))`,
   {
     id: outbox.id,
@@ -38,6 +39,7 @@ const SENT = defineQuery(
     via: outbox.via,
     state: text<SentState>(),
     createdAt: outbox.createdAt,
+    sendAt: outbox.sendAt,
     body: outbox.body,
   },
 );
@@ -160,7 +162,7 @@ function cameIn(row: ReceivedRow, around: Surroundings): ListedMessage {
     ...(message?.expiresAt !== undefined && { expiresAt: message.expiresAt * 1000 }),
     ...(by !== null && { answeredBy: by }),
     ...(row.fromMe && { by: "phone" }),
-    ...around.changes(row.deviceId, row.waId, { chat: row.chat, sender: row.sender }),
+    ...around.changes(row.deviceId, row.waId, { chat: row.chat, sender: row.sender, fromMe: row.fromMe }),
   };
 }
 
@@ -185,10 +187,11 @@ function wentOut(row: SentRow, draft: Draft | null, around: Surroundings): Liste
       },
     }),
     at: row.createdAt,
+    ...(row.sendAt !== null && { sendAt: row.sendAt }),
     state: row.state,
     ...(row.origin !== "api" && { answeredBy: row.origin }),
     by: row.origin === "api" ? (row.via ?? "api") : row.origin,
-    ...around.changes(row.deviceId, row.waId, { chat: row.chat, sender: null }),
+    ...around.changes(row.deviceId, row.waId, { chat: row.chat, sender: null, fromMe: true }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { withSentence } from "../model/errors/error-sentences.ts";
-import { SENT_STATES } from "../model/messages.ts";
+import { ENDED_STATES, SENT_STATES, type SentState } from "../model/messages.ts";
 import type { CameRow, DecisionRow, DeliveryRow, WentRow } from "./trace-rows.ts";
 
 /** Steps that a trace may have. */
@@ -17,6 +17,7 @@ export const TRACE_STEPS = [
   "played",
   "failed",
   "expired",
+  "cancelled",
   "delivery",
   "attempt",
 ] as const;
@@ -137,13 +138,16 @@ export function stepsOfReply(reply: WentRow, decidedAt: number): TraceStep[] {
 
 const NAMES = { sent: "acknowledged", delivered: "delivered", read: "read", played: "played" } as const;
 
+const isEnd = (state: SentState): state is (typeof ENDED_STATES)[number] =>
+  (ENDED_STATES as readonly SentState[]).includes(state);
+
 /** What became of a message that the gateway sends, as far as its row says when. */
 export function stepsOnTheWay(row: WentRow): TraceStep[] {
   const times = { sent: row.sentAt, delivered: row.deliveredAt, read: row.readAt, played: row.playedAt };
   const reached = SENT_STATES.filter((state) => state !== "queued").flatMap((state): TraceStep[] =>
     times[state] === null ? [] : [{ step: NAMES[state], at: times[state], id: row.waId }],
   );
-  if (row.state !== "failed" && row.state !== "expired") return reached;
+  if (!isEnd(row.state)) return reached;
   const detail = row.error ? withSentence(row.error).message : undefined;
   return [
     ...reached,

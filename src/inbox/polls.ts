@@ -1,5 +1,6 @@
 import { lidMap, pollVotes } from "../../drizzle/schema.ts";
-import type { Incoming, IncomingPoll, PollDraft, PollTally } from "../model/messages.ts";
+import type { PollDraft } from "../model/content/drafts.ts";
+import type { Incoming, IncomingPoll, PollTally } from "../model/messages.ts";
 import { countVotes } from "../model/polls.ts";
 import type { InboxReader } from "./reader.ts";
 import { defineQuery, integer, nullable } from "../store/query.ts";

@@ -1,5 +1,6 @@
 import { inbox } from "../../drizzle/schema.ts";
-import type { DraftQuote, Incoming } from "../model/messages.ts";
+import type { DraftQuote } from "../model/content/drafts.ts";
+import type { Incoming } from "../model/messages.ts";
 import { defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 

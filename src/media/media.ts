@@ -3,7 +3,7 @@ import type { Config } from "../config.ts";
 import type { Logger } from "../log.ts";
 import { GatewayError } from "../model/errors/errors.ts";
 import type { FileFacts, MediaRequest, OutgoingFiles } from "../model/media/media.ts";
-import type { MediaDraft } from "../model/messages.ts";
+import type { MediaDraft } from "../model/content/drafts.ts";
 import { abortsWith, sharedAbort } from "../model/shared-abort.ts";
 import { OutboundError } from "../net/errors.ts";
 import type { Download } from "../net/download.ts";

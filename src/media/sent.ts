@@ -1,5 +1,5 @@
 import { mediaKeys } from "../model/media/media-keys.ts";
-import { hasFile, type Draft } from "../model/messages.ts";
+import { hasFile, type Draft } from "../model/content/drafts.ts";
 import type { Store } from "../store/store.ts";
 import { decrypted } from "./incoming-cipher.ts";
 import type { OpenedFile } from "./incoming.ts";

@@ -8,7 +8,7 @@ import { createQueueGauges } from "./queue-gauges.ts";
 export interface Metrics {
   received(type: string): void;
   /** @param seconds from the commit to the outcome */
-  sent(message: { kind: string; result: "sent" | "failed" | "expired"; seconds: number }): void;
+  sent(message: { kind: string; result: "sent" | "failed" | "expired" | "cancelled"; seconds: number }): void;
   webhookAttempt(attempt: { result: string; statusCode: number | null; durationMs: number }): void;
   webhookDead(): void;
   webhookTurned(webhook: { to: "paused" | "ok" | "disabled" }): void;

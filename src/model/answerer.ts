@@ -1,4 +1,5 @@
-import type { Draft, Incoming } from "./messages.ts";
+import type { Draft } from "./content/drafts.ts";
+import type { Incoming } from "./messages.ts";
 import type { Statement } from "./statement.ts";
 
 /** What one message changes in its chat. Times are Unix milliseconds and only move forwards. */

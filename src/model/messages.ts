@@ -144,134 +144,8 @@ export const nothingSaid = (): Pick<
 export const sentAt = ({ timestamp, clockAhead = 0 }: Pick<Incoming, "timestamp" | "clockAhead">): number =>
   (timestamp - clockAhead) * 1000;
 
-/** What someone wants to have sent. */
-export type Draft = (TextDraft | MediaDraft | PollDraft | LocationDraft | ContactDraft | ReactionDraft) &
-  Manner;
-
-/** What counts for every message, whatever it says; for a reaction only `notAfter`. */
-export interface Manner {
-  /** Unix milliseconds after which it does not leave any more; missing: as long as messages wait. */
-  notAfter?: number;
-  /** WhatsApp ids of the people whom the text mentions as `@digits`. */
-  mentions?: string[];
-  /** Mentions all members of the group that it goes to; elsewhere it means nothing. */
-  mentionsAll?: true;
-  /** Can be opened once: images, videos and voice notes. */
-  viewOnce?: true;
-  /** Seconds for which the chat shows that it is being written, before it leaves. */
-  typingSeconds?: number;
-}
-
-/** The message that a draft quotes: one that came in as it came, one that was sent from here as far as a quote shows it. */
-export type DraftQuote = { id: string; sender: string; fromMe: boolean } & (
-  | { raw: string }
-  | { sent: QuotedDraft }
-);
-
-/** What a quote shows of a message that was sent. */
-export interface QuotedDraft {
-  kind: Exclude<Draft["kind"], "reaction">;
-  /** Text, caption, or what a poll asks. */
-  text: string;
-  /** Of a poll. */
-  options?: string[];
-  /** Of a document. */
-  fileName?: string;
-}
-
-/** A text to be sent. */
-export interface TextDraft {
-  kind: "text";
-  text: string;
-  quote?: DraftQuote;
-}
-
 /** The kind of a file. `voice` is a voice note, `audio` any other sound. */
 export type MediaKind = "image" | "video" | "audio" | "voice" | "document" | "sticker";
-
-/** A file that is already fetched, looked at, and encrypted on disk: a row of `media_files`. */
-export interface MediaDraft {
-  kind: MediaKind;
-  /** Id in `media_files`. */
-  file: string;
-  /** Text under an image, a video or a document. */
-  caption?: string;
-  /** Documents only. */
-  fileName?: string;
-  quote?: DraftQuote;
-}
-
-/** A poll to be sent. */
-export interface PollDraft {
-  kind: "poll";
-  name: string;
-  options: string[];
-  /** 1: one answer; 0: any number. */
-  selectable: 0 | 1;
-  quote?: DraftQuote;
-}
-
-/** A place on the map. */
-export interface LocationDraft {
-  kind: "location";
-  /** Degrees, north is positive. */
-  latitude: number;
-  /** Degrees, east is positive. */
-  longitude: number;
-  name?: string;
-  address?: string;
-  quote?: DraftQuote;
-}
-
-/** Cards of people: one is a card, several are a list. */
-export interface ContactDraft {
-  kind: "contact";
-  contacts: ContactCard[];
-  quote?: DraftQuote;
-}
-
-/** Somebody to be got to know. */
-export interface ContactCard {
-  name: string;
-  /** Phone numbers, digits with country code. */
-  numbers: string[];
-  organization?: string;
-  email?: string;
-}
-
-/** An emoji on a message; "" takes it back. */
-export interface ReactionDraft {
-  kind: "reaction";
-  emoji: string;
-  target: { id: string; chat: string; fromMe: boolean; participant: string | null };
-  /** Unix milliseconds: of two reactions to one message the later one counts. */
-  at: number;
-  /** Means nothing here. */
-  quote?: DraftQuote;
-}
-
-/** What a draft says in words: its text, its caption, what it asks, its emoji. */
-export function textOfDraft(draft: Draft): string {
-  switch (draft.kind) {
-    case "text":
-      return draft.text;
-    case "poll":
-      return draft.name;
-    case "reaction":
-      return draft.emoji;
-    case "location":
-      return draft.name ?? draft.address ?? "";
-    case "contact":
-      return draft.contacts.map(({ name }) => name).join(", ");
-    default:
-      return draft.caption ?? "";
-  }
-}
-
-/** Whether it needs a file that lies at WhatsApp. */
-export function hasFile(draft: Draft): draft is MediaDraft {
-  return "file" in draft;
-}
 
 /** The file of an incoming message, as far as the message describes it. Its keys are in `raw`. */
 export interface IncomingMedia {
@@ -323,7 +197,11 @@ export interface PollTally {
   total: number;
 }
 
-/** States of a sent message, in the only order in which they may follow each other; `failed` and `expired` end it. */
+/** States of a sent message, in the only order in which they may follow each other; {@link ENDED_STATES} end it. */
 export const SENT_STATES = ["queued", "sent", "delivered", "read", "played"] as const;
-/** Where a sent message stands; `failed` and `expired` are final. */
-export type SentState = (typeof SENT_STATES)[number] | "failed" | "expired";
+/** States in which a message never leaves. */
+export const ENDED_STATES = ["failed", "expired", "cancelled"] as const;
+/** All of them; a message that is to be sent later begins as `scheduled`. */
+export const MESSAGE_STATES = ["scheduled", ...SENT_STATES, ...ENDED_STATES] as const;
+/** Where a sent message stands. */
+export type SentState = (typeof MESSAGE_STATES)[number];

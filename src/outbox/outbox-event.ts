@@ -1,3 +1,4 @@
+import type { Ended } from "./rows.ts";
 import type { ReachoutLock } from "../whatsapp/port.ts";
 
 /** What happens to messages of ours, told after the commit that made it so. */
@@ -10,7 +11,7 @@ export type OutboxEvent =
       deviceId: number;
       /** What kind of draft it was; `unknown` when it cannot be read any more. */
       kind: string;
-      result: "sent" | "failed" | "expired";
+      result: "sent" | Ended;
       /** Since it was stored. */
       seconds: number;
     }

@@ -1,7 +1,7 @@
 import type { ResultSet } from "@libsql/client";
 import type { Logger } from "../log.ts";
 import { boolean, defineQuery } from "../store/query.ts";
-import type { Draft } from "../model/messages.ts";
+import type { Draft } from "../model/content/drafts.ts";
 import { alone } from "../model/nodes/alone.ts";
 import type { Cluster } from "../model/nodes/cluster.ts";
 import type { Statement, Store } from "../store/store.ts";
@@ -22,6 +22,7 @@ import { createStandings } from "./sending/standings.ts";
 import { createSentReader, type SentReader } from "./sent-reader.ts";
 import { tellNews, type StateListener, type StateNews } from "./state-news.ts";
 import { createSubmitting, type FindQuote, type SendChecks } from "./submitting/submitting.ts";
+import { createWaitingMessages, type WaitingMessages } from "./waiting.ts";
 import { createUncertainSends } from "./submitting/uncertain.ts";
 import { createSubmissions, type SendRequest, type SendResult } from "./submitting/submit.ts";
 import type { OutboxEvent } from "./outbox-event.ts";
@@ -80,7 +81,7 @@ export interface ReplyRows {
 }
 
 /** Everything on its way from Parley to WhatsApp: stored first, then sent in the order of its chat. */
-export interface Outbox extends SentReader {
+export interface Outbox extends SentReader, WaitingMessages {
   rows(answer: {
     deviceId: number;
     inboxId: number;
@@ -159,14 +160,11 @@ export function createOutbox(deps: OutboxDeps): Outbox {
 
   /** @param results of the inserts, and of the wake-up when there is one */
   function release(deviceId: number, stored: NewRow[], results: ResultSet[]): void {
-    for (const { waId } of stored) changed(deviceId, waId);
+    const waIds = stored.map(({ waId }) => waId);
+    for (const waId of waIds) changed(deviceId, waId);
     // One that is being opened, or closed, finds them in the table.
     if (cluster.ownership.owns(deviceId)) return opened(deviceId)?.release(stored, results);
-    handedOver.tell(
-      deviceId,
-      stored.map(({ waId }) => waId),
-      results[stored.length],
-    );
+    handedOver.tell(deviceId, waIds, results[stored.length]);
   }
 
   const submit = createSubmitting({ ...deps, rows, submissions, handedOver, uncertain, release });
@@ -190,6 +188,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
 
     submit,
     ...createLooks(deps),
+    ...createWaitingMessages({ store, rows, cluster, opened, changed }),
     open: (number) => openOutbox(sending, number),
     forget(deviceId) {
       for (const message of submissions.waiting())

@@ -1,5 +1,5 @@
 import { devices, outbox, outboxHistory } from "../../drizzle/schema.ts";
-import { SENT_STATES, type SentState } from "../model/messages.ts";
+import { ENDED_STATES, SENT_STATES, type SentState } from "../model/messages.ts";
 import { defineQuery, json, nullable, text } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 import type { SendError } from "./rows.ts";
@@ -16,12 +16,14 @@ export interface MessageRecord {
   origin: string;
   state: SentState;
   history: { state: SentState; at: number }[];
+  /** When it is, or was, to be queued; null: at once. */
+  sendAt: number | null;
   error: SendError | null;
 }
 
 const FIND = defineQuery(
   `SELECT o.id AS rowId, o.wa_id AS id, o.number, o.kind, o.origin, o.state, o.error, d.number AS sender,
-o.created_at, o.sent_at, o.delivered_at, o.read_at, o.played_at, o.ended_at
+o.created_at, o.sent_at, o.delivered_at, o.read_at, o.played_at, o.ended_at, o.send_at, o.scheduled_at
 FROM devices d JOIN outbox o ON o.device_id = d.id AND o.wa_id = ? WHERE d.account_id = ? LIMIT 1`,
   {
     rowId: outbox.id,
@@ -38,6 +40,8 @@ FROM devices d JOIN outbox o ON o.device_id = d.id AND o.wa_id = ? WHERE d.accou
     readAt: outbox.readAt,
     playedAt: outbox.playedAt,
     endedAt: outbox.endedAt,
+    sendAt: outbox.sendAt,
+    scheduledAt: outbox.scheduledAt,
   },
 );
 /** What version 0.1 wrote down, at most one row for each state. */
@@ -54,15 +58,18 @@ export async function findMessage(
 ): Promise<MessageRecord | null> {
   const row = await store.readOne(FIND, [waId, accountId]);
   if (row === null) return null;
-  const { id, sender, number, kind, origin, state, error } = row;
+  const { id, sender, number, kind, origin, state, sendAt, error } = row;
   const old = await store.read(OLD_HISTORY, [row.rowId]);
-  return { id, sender, number, kind, origin, state, history: historyOf(row, old), error };
+  return { id, sender, number, kind, origin, state, history: historyOf(row, old), sendAt, error };
 }
 
 /** When a message reached each of its states; null when it never did, or when only the old table knows. */
 interface Times {
   state: SentState;
   createdAt: number;
+  /** Of one that has waited for its time, and has been queued. */
+  scheduledAt: number | null;
+  sendAt: number | null;
   sentAt: number | null;
   deliveredAt: number | null;
   readAt: number | null;
@@ -81,10 +88,11 @@ function historyOf(row: Times, old: { state: string; at: number }[]): MessageRec
     played: playedAt,
     failed: endedAt,
     expired: endedAt,
+    cancelled: endedAt,
   };
-  const ended = state === "failed" || state === "expired" ? [state] : [];
-  let latest = row.createdAt;
-  const history: MessageRecord["history"] = [{ state: "queued", at: latest }];
+  const ended = ENDED_STATES.filter((one) => one === state);
+  const history = beginningOf(row);
+  let latest = history.at(-1)!.at;
   for (const reached of [...SENT_STATES.slice(1), ...ended]) {
     const at = times[reached] ?? oldTimes.get(reached);
     if (at === undefined) continue;
@@ -92,4 +100,11 @@ function historyOf(row: Times, old: { state: string; at: number }[]): MessageRec
     history.push({ state: reached, at: latest });
   }
   return history;
+}
+
+/** It was queued at once, waits for its time, or has waited for it. */
+function beginningOf({ scheduledAt, createdAt, sendAt }: Times): MessageRecord["history"] {
+  if (sendAt !== null && scheduledAt === null) return [{ state: "scheduled", at: createdAt }];
+  const queued = { state: "queued" as const, at: createdAt };
+  return scheduledAt === null ? [queued] : [{ state: "scheduled", at: scheduledAt }, queued];
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { ErrorCode } from "../model/errors/errors.ts";
-import { SENT_STATES, type Draft } from "../model/messages.ts";
+import { isAction, type Draft } from "../model/content/drafts.ts";
+import { SENT_STATES, type ENDED_STATES } from "../model/messages.ts";
 import { DAY_MS } from "../model/time.ts";
 import type { SecretBox, Statement } from "../store/store.ts";
 
@@ -46,6 +47,17 @@ export interface QueuedRow {
   draft: Draft | null;
 }
 
+/** A message that gets another text before it leaves. */
+interface Rewritten {
+  deviceId: number;
+  waId: string;
+  draft: Draft;
+  state: "scheduled" | "queued";
+}
+
+/** A state in which a message never leaves. */
+export type Ended = (typeof ENDED_STATES)[number];
+
 /** How far a message has come, and when it got there (Unix milliseconds). */
 export interface Reached {
   state: (typeof SENT_STATES)[number];
@@ -58,11 +70,12 @@ const REPLY_WINDOW_MS = DAY_MS;
 
 // Doing it twice must be harmless: a commit whose answer was lost is made again. What is there already stays.
 const INSERT_REPLY = `INSERT INTO outbox
-(device_id, wa_id, chat, jid, number, kind, origin, is_reply, inbox_id, ordinal, body, created_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?) ON CONFLICT (device_id, wa_id) DO NOTHING`;
+(device_id, wa_id, chat, jid, number, kind, origin, state, send_at, not_after, target_id,
+is_reply, inbox_id, ordinal, body, created_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?) ON CONFLICT (device_id, wa_id) DO NOTHING`;
 const INSERT_SEND = `INSERT INTO outbox
-(device_id, wa_id, chat, jid, number, kind, origin, via, is_reply, body, created_at)
-SELECT ?, ?, ?, ?, ?, ?, ?, ?, coalesce((SELECT last_incoming_at > ? FROM chat_state WHERE device_id = ? AND chat = ?), 0), ?, ?
+(device_id, wa_id, chat, jid, number, kind, origin, state, send_at, not_after, target_id, via, is_reply, body, created_at)
+SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, coalesce((SELECT last_incoming_at > ? FROM chat_state WHERE device_id = ? AND chat = ?), 0), ?, ?
 ON CONFLICT (device_id, wa_id) DO NOTHING`;
 const FACTS = "id, is_reply";
 /**
@@ -86,6 +99,9 @@ const END = `UPDATE outbox SET state = ?, attempts = max(attempts, ?), error = ?
 WHERE id = ? AND state = 'queued'`;
 const ALL_END = `UPDATE outbox SET state = ?, error = ?, ended_at = max(?, created_at)
 WHERE id IN (SELECT value FROM json_each(?)) AND state = 'queued'`;
+
+const CANCEL = `UPDATE outbox SET state = 'cancelled', ended_at = max(?, created_at)
+WHERE device_id = ? AND wa_id = ? AND state = 'scheduled'`;
 
 function moveTo(state: keyof Reached["times"]): string {
   const passed = SENT_STATES.slice(1, SENT_STATES.indexOf(state) + 1).map((reached, index, all) => {
@@ -129,7 +145,10 @@ export function createRows(box: SecretBox, now: () => number, isShared = false) 
       const body = box.sealJson(row.draft, sealContext(row.deviceId, row.waId));
       const { deviceId, waId, chat, jid, number, draft, origin, answers } = row;
       const at = now();
-      const common = [deviceId, waId, chat, jid, number, draft.kind, origin];
+      const { sendAt = null, notAfter = null } = draft;
+      const state = sendAt === null ? "queued" : "scheduled";
+      const target = isAction(draft) ? draft.target.id : null;
+      const common = [deviceId, waId, chat, jid, number, draft.kind, origin, state, sendAt, notAfter, target];
       const recover = { sql: inserted, args: [deviceId, waId, at] };
       if (answers !== null)
         return { sql: insertReply, args: [...common, answers.inboxId, answers.ordinal, body, at], recover };
@@ -175,12 +194,30 @@ export function createRows(box: SecretBox, now: () => number, isShared = false) 
 
     /** Everything that still waits in this number's queue fails. */
     /** @param ids of rows, some hundreds at most; those that are not queued any more stay as they are */
-    allEnded: (ids: number[], state: "failed" | "expired", error: SendError): Statement => ({
+    allEnded: (ids: number[], state: Ended, error: SendError | null): Statement => ({
       sql: ALL_END,
-      args: [state, JSON.stringify(error), now(), JSON.stringify(ids)],
+      args: [state, error && JSON.stringify(error), now(), JSON.stringify(ids)],
     }),
+
+    ...waitingStatements(box, now),
   };
 }
+
+/** Statements that change what has not left. */
+const waitingStatements = (box: SecretBox, now: () => number) => ({
+  /** Another draft for what waits in this state. */
+  rewritten: ({ deviceId, waId, draft, state }: Rewritten): Statement => ({
+    sql: "UPDATE outbox SET body = ? WHERE device_id = ? AND wa_id = ? AND state = ?",
+    args: [box.sealJson(draft, sealContext(deviceId, waId)), deviceId, waId, state],
+  }),
+
+  /** Takes back what waits for its time. */
+  cancelled: (deviceId: number, waId: string): Statement => ({
+    sql: CANCEL,
+    args: [now(), deviceId, waId],
+  }),
+});
+
 /** The statements of the outbox table. */
 export type Rows = ReturnType<typeof createRows>;
 

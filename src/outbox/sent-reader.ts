@@ -1,5 +1,5 @@
 import { outbox } from "../../drizzle/schema.ts";
-import { textOfDraft, type Draft, type QuotedDraft } from "../model/messages.ts";
+import { isAction, textOfDraft, type Draft, type QuotedDraft } from "../model/content/drafts.ts";
 import { defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 import type { SentContent } from "../whatsapp/port.ts";
@@ -41,7 +41,7 @@ export function createSentReader({ readOne, box, now }: Pick<Store, "readOne" | 
 }
 
 function quotedDraft(draft: Draft): QuotedDraft | null {
-  if (draft.kind === "reaction") return null;
+  if (isAction(draft)) return null;
   const shown = { kind: draft.kind, text: textOfDraft(draft) };
   if (draft.kind === "poll") return { ...shown, options: draft.options };
   return draft.kind === "document" && draft.fileName !== undefined

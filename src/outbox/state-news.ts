@@ -1,5 +1,5 @@
 import { devices, outbox } from "../../drizzle/schema.ts";
-import { SENT_STATES, type SentState } from "../model/messages.ts";
+import { ENDED_STATES, SENT_STATES, type SentState } from "../model/messages.ts";
 import { defineQuery, text, type Query } from "../store/query.ts";
 import { joinIntakes, type Intake } from "../store/write/intake.ts";
 import type { Store } from "../store/store.ts";
@@ -52,7 +52,7 @@ JOIN outbox o ON o.device_id = d.id AND o.wa_id IN (SELECT value FROM json_each(
   },
 );
 type Standing = typeof STANDING extends Query<infer Row> ? Row : never;
-const IN_ORDER: SentState[] = [...SENT_STATES, "failed", "expired"];
+const IN_ORDER: SentState[] = [...SENT_STATES, ...ENDED_STATES];
 
 /**
  * What telling of news takes, to be stored in the same commit; null when nobody listens, at once.
@@ -80,7 +80,7 @@ function reachedBy(
   { id: outboxId, state: before, ...row }: Standing,
   { deviceId, times, error }: StateNews,
 ): ReachedState[] {
-  const ended = before === "failed" || before === "expired";
+  const ended = isEnd(before);
   return IN_ORDER.slice(IN_ORDER.indexOf(before) + 1).flatMap((state): ReachedState[] => {
     const at = times[state];
     if (at === undefined || ended) return [];
@@ -90,4 +90,4 @@ function reachedBy(
   });
 }
 
-const isEnd = (state: SentState): boolean => state === "failed" || state === "expired";
+const isEnd = (state: SentState): boolean => (ENDED_STATES as readonly SentState[]).includes(state);

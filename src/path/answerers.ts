@@ -107,7 +107,7 @@ const showTyping =
 
 const showRead =
   ({ connection }: Pick<Connections, "connection">, log: Logger): MarkRead =>
-  (deviceId, { chat, id, participant }) => {
-    const shown = async (): Promise<void> => connection(deviceId)?.markRead(chat, id, participant);
+  (deviceId, message) => {
+    const shown = async (): Promise<void> => connection(deviceId)?.markRead([message]);
     shown().catch((err: unknown) => log.debug({ err, device: deviceId }, "could not mark a message as read"));
   };

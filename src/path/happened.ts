@@ -1,7 +1,8 @@
 import { decisions, inbox, outbox } from "../../drizzle/schema.ts";
 import { contentOpener } from "../inbox/reader.ts";
 import { draftOpener } from "../outbox/rows.ts";
-import type { Draft, Incoming } from "../model/messages.ts";
+import type { Draft } from "../model/content/drafts.ts";
+import type { Incoming } from "../model/messages.ts";
 import { defineQuery, nullable } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 

@@ -39,6 +39,9 @@ export interface MessagePath {
   settle(deviceId: number): Promise<void>;
   /** A send by REST. See `Outbox.submit`. */
   submit: Outbox["submit"];
+  /** Messages that have not left are taken back, or get another text. See `WaitingMessages`. */
+  cancel: Outbox["cancel"];
+  rewrite: Outbox["rewrite"];
   /** Stores what WhatsApp tells until it is stored. See `ConnectionListener.store`. */
   acknowledged(deviceId: number, event: AcknowledgedEvent): Promise<void>;
   /** A message of ours, as its row has it. */
@@ -210,6 +213,8 @@ function asMessagePath(deps: MessagePathDeps, parts: PathParts): MessagePath {
   return {
     ...toldByConnections(parts, log),
     submit: outbox.submit,
+    cancel: outbox.cancel,
+    rewrite: outbox.rewrite,
     findRow: outbox.find,
     findSent: createSentMessages({
       find: outbox.find,

@@ -58,7 +58,7 @@ const PLACES: Place[] = [
   {
     table: schema.outbox,
     mine: `chat IN ${IN}`,
-    waits: "state = 'queued'",
+    waits: "state IN ('queued', 'scheduled')",
     child: { table: "outbox_history", column: "outbox_id" },
   },
   { table: schema.inbox, mine: `(chat IN ${IN} OR sender IN ${IN})`, waits: "state = 'pending'" },

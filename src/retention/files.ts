@@ -1,9 +1,9 @@
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { inbox, mediaFiles, outbox } from "../../drizzle/schema.ts";
-import type { Draft } from "../model/messages.ts";
+import type { Draft } from "../model/content/drafts.ts";
 import { HOUR_MS } from "../model/time.ts";
-import { defineQuery } from "../store/query.ts";
+import { defineQuery, integer } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 
 /** Time in which a file that was written gets its row, and a download or a conversion ends. */
@@ -39,6 +39,18 @@ const WAITING_FILES = defineQuery(
     where state = 'queued' and (device_id, id) > (?, ?) and kind not in ('text', 'poll') order by device_id, id limit ?`,
   { deviceId: outbox.deviceId, id: outbox.id, waId: outbox.waId },
 );
+/** What is to be sent later needs its file until then. */
+const SCHEDULED_FILES = defineQuery(
+  `select device_id, send_at AS sendAt, id, wa_id from outbox indexed by outbox_scheduled
+    where state = 'scheduled' and (device_id, send_at, id) > (?, ?, ?) and kind not in ('text', 'poll')
+    order by device_id, send_at, id limit ?`,
+  { deviceId: outbox.deviceId, sendAt: integer(), id: outbox.id, waId: outbox.waId },
+);
+const behindInTime = (last: { deviceId: number; sendAt: number; id: number } | null): number[] => [
+  last?.deviceId ?? 0,
+  last?.sendAt ?? 0,
+  last?.id ?? 0,
+];
 const behind = (last: { deviceId: number; id: number } | null): number[] => [
   last?.deviceId ?? 0,
   last?.id ?? 0,
@@ -62,11 +74,14 @@ export async function expireSentFiles(
   signal: AbortSignal,
 ): Promise<number> {
   const needed: string[] = [];
-  for await (const page of store.pages(WAITING_FILES, behind))
+  const need = async (page: { deviceId: number; waId: string }[]): Promise<void> => {
     for (const { deviceId, waId } of page) {
       const draft = await sentContent(deviceId, waId);
       if (draft && "file" in draft) needed.push(draft.file);
     }
+  };
+  for await (const page of store.pages(WAITING_FILES, behind)) await need(page);
+  for await (const page of store.pages(SCHEDULED_FILES, behindInTime)) await need(page);
   for (let expired = 0; ;) {
     if (signal.aborted) return expired;
     const [result] = await store.writer.commit([{ sql: EXPIRE, args: [before, JSON.stringify(needed)] }], {

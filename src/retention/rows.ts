@@ -54,7 +54,7 @@ const OUTBOX = ageing({
   key: "id",
   at: "created_at",
   // Who asks for one that has waited until it expired reads for as long as anybody that it did.
-  ended: "state <> 'queued' and coalesce(ended_at, 0) < ?1",
+  ended: "state not in ('queued', 'scheduled') and coalesce(ended_at, 0) < ?1",
   with: [
     `delete from outbox_history where outbox_id in ${KEYS}`,
     `delete from poll_votes where (device_id, poll_id) in

@@ -6,14 +6,14 @@ import type { DeployOptions, TestBots } from "./options.ts";
 /** One message of the bot, as the chat shows it. */
 export interface Reply {
   id: string;
-  kind: "text" | "poll" | "location" | "contact" | "reaction" | MediaKind;
-  /** What a person reads: the text, a caption, a poll's question, a place, names of people or a reaction's emoji; "" when there is nothing. */
+  kind: "text" | "poll" | "location" | "contact" | "reaction" | "edit" | "revoke" | MediaKind;
+  /** What a person reads: the text, a caption, a poll's question, a place, names of people, a reaction's emoji or an edit's new text; "" when there is nothing. */
   text: string;
   poll: { question: string; options: string[]; multiple: boolean } | null;
   file: { kind: MediaKind; name: string | null } | null;
   location: { latitude: number; longitude: number; name: string | null; address: string | null } | null;
   contacts: { name: string; numbers: string[] }[] | null;
-  /** Id of the message that the bot quotes or reacts to. */
+  /** Id of the message that the bot quotes, reacts to, edits or takes back. */
   about: string | null;
   /** Digits or ids of the people that the text mentions. */
   mentions: string[];

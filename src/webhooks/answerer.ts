@@ -253,7 +253,7 @@ function showPresence(
       log.debug({ err: error, device: deviceId }, "could not show presence"),
     );
   if (line === null) return { done: () => undefined };
-  if (read) quietly(line.markRead(message.chat, message.id, message.participant));
+  if (read) quietly(line.markRead([message]));
   if (!typing || !mayReply) return { done: () => undefined };
   quietly(line.showState(message.chat, "typing"));
   return { done: () => quietly(line.showState(message.chat, "paused")) };

@@ -1,5 +1,5 @@
 import { deliveries } from "../../drizzle/schema.ts";
-import type { TextDraft } from "../model/messages.ts";
+import type { TextDraft } from "../model/content/drafts.ts";
 import { openOnceClear } from "../store/sealed/once-clear.ts";
 import type { SecretBox, Statement } from "../store/store.ts";
 import { ATTEMPTS_BEFORE_TIME, isBehindOthers, WAITING } from "./attempts/waiting.ts";

@@ -1,8 +1,10 @@
 import type { Statement } from "../model/statement.ts";
-import type { Draft, Incoming, MediaKind } from "../model/messages.ts";
+import type { Draft } from "../model/content/drafts.ts";
+import type { Incoming, MediaKind } from "../model/messages.ts";
 import type { PasskeyAssertion, PasskeyStep } from "../model/passkey.ts";
 import type { Intake } from "../store/write/intake.ts";
 import type { AcknowledgedEvent, ConnectionEvent, LinkedIdentity } from "./port/events.ts";
+import type { GroupAdmin } from "./port/group-admin.ts";
 import type { GroupInfo, ChannelInfo } from "./port/groups.ts";
 
 export * from "./port/errors.ts";
@@ -151,6 +153,9 @@ export interface EncryptedAhead {
   failed(): void;
 }
 
+/** A message that was read: its address, id and, in groups, writer as they came. */
+export type ReadMessage = Pick<Incoming, "chat" | "id" | "participant">;
+
 /** One number's connection to WhatsApp, from its opening to its end; there is a new one after each reconnect. */
 export interface WhatsAppConnection {
   /**
@@ -184,6 +189,8 @@ export interface WhatsAppConnection {
   checkNumbers(numbers: readonly string[]): Promise<CheckedNumber[]>;
   /** The channel of an invite code or id; null when there is none. Rejects when WhatsApp does not answer. */
   channel(by: { invite: string } | { id: string }): Promise<ChannelInfo | null>;
+  /** What the number does with groups as their member or admin. */
+  groupAdmin: GroupAdmin;
   /** Rejects when WhatsApp refuses, or does not answer. */
   followChannel(id: string): Promise<void>;
   unfollowChannel(id: string): Promise<void>;
@@ -193,7 +200,8 @@ export interface WhatsAppConnection {
   answerPasskey(assertion: PasskeyAssertion): Promise<PasskeyStep>;
   /** The code that `answerPasskey` gave is the one on the phone. @throws NoPasskeyRequest when it gave none; PasskeyRefused */
   confirmPasskey(): Promise<void>;
-  markRead(chat: string, id: string, participant: string | null): Promise<void>;
+  /** Sends receipts, to the writers as far as the owner's privacy allows it. @param messages that came, as they came */
+  markRead(messages: readonly ReadMessage[]): Promise<void>;
   /** Shows in a chat that this side is typing or recording, or no longer. */
   showState(chat: string, state: ChatPresence): Promise<void>;
   /** Hosts of files, best first: names, with a port when it is not the usual one. */

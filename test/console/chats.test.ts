@@ -173,6 +173,39 @@ describe("a conversation", () => {
     await close(page);
   });
 
+  it("reacts, edits and takes back, as the phone then shows it", async () => {
+    const { sim } = world;
+    const page = await world.open(`/chats/${SHOP}/${BEN}`);
+    const act = async (id: string, what: string): Promise<void> => {
+      await message(page, id).hover();
+      await message(page, id).getByRole("button", { name: "Actions of this message" }).click();
+      await page.getByRole("menuitem", { name: what }).click();
+    };
+    const theirs = await sim.sendText(BEN, SHOP, "React to this");
+    await message(page, theirs.id).waitFor();
+    await act(theirs.id, "React");
+    await page.getByRole("radio", { name: "🙏" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "React", exact: true }).click();
+    const reaction = await sim.waitForMessage(BEN, { kind: "reaction", text: "🙏" });
+    expect(reaction.target).toBe(theirs.id);
+
+    await page.getByRole("textbox", { name: "Write a message" }).fill("Wrng");
+    await page.keyboard.press("Enter");
+    const { id } = await sim.waitForMessage(BEN, { text: "Wrng" });
+    await message(page, id).waitFor();
+    await act(id, "Edit");
+    await page.getByLabel("New text").fill("Right");
+    await page.getByRole("button", { name: "Save" }).click();
+    await sim.waitForMessage(BEN, { kind: "edit", target: id, text: "Right" });
+    await until(async () => /Right[^]*edited/.test(await text(page, id)));
+
+    await act(id, "Delete for everyone");
+    await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
+    await sim.waitForMessage(BEN, { kind: "revoke", target: id });
+    await until(async () => (await text(page, id)).includes("Deleted by the writer"));
+    await close(page);
+  });
+
   it("keeps a draft, quotes, and shows a poll with its votes", async () => {
     const page = await world.open(withAna);
     const box = page.getByRole("textbox", { name: "Write a message" });

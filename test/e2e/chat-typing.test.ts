@@ -39,6 +39,31 @@ it("a contact sees that the number types, and that it stops by itself", async ()
   expect(states.flatMap(({ children }) => children)).toEqual(["composing", "paused", "composing", "paused"]);
 });
 
+it("who wrote sees that it was read, once, and nobody does who is not to be told", async () => {
+  const world = await openShop();
+  const { sim, gateway, key } = world;
+  const read = (chat: string, fields: object = {}) =>
+    gateway.post(`/chats/${chat}/read`, { sender: SHOP, ...fields }, { key });
+  const receipts = async (): Promise<string[]> => {
+    const found = await sim.stanzas({ number: SHOP, tag: "receipt", direction: "in" });
+    return found.filter(({ attrs }) => attrs["type"] === "read").map(({ attrs }) => attrs["id"]!);
+  };
+  expect(await read(ANA, { receipts: false })).toMatchObject({ status: 200 });
+  expect(await receipts()).toEqual([]);
+
+  const { id: group } = await sim.addGroup({ subject: "Team", creator: ANA, members: [ANA, BEN, SHOP] });
+  const [one, two] = [await sim.sendText(ANA, SHOP, "Again"), await sim.sendText(BEN, group, "All?")];
+  await until(async () => (await gateway.get(`/messages/${two.id}`, { key })).status === 200);
+  await until(async () => (await gateway.get(`/messages/${one.id}`, { key })).status === 200);
+  expect(await read(ANA)).toMatchObject({ status: 200, body: { data: { sender: SHOP, chat: ANA } } });
+  expect((await read(group)).status).toBe(200);
+  await until(async () => (await receipts()).length === 2);
+  expect(await receipts()).toEqual([one.id, two.id]);
+  expect((await read(ANA)).status).toBe(200);
+  expect((await read("4915100000099")).status).toBe(200);
+  expect(await receipts()).toHaveLength(2);
+});
+
 it("is told to nobody who was never written with, and names what is wrong", async () => {
   const world = await openShop();
   expect((await show(world, BEN)).status).toBe(200);

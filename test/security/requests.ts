@@ -32,6 +32,9 @@ const RIGHT: Record<string, unknown> = {
   state: "typing",
   emoji: "👍",
   numbers: ["4915100000001"],
+  participants: ["4915100000001"],
+  action: "add",
+  invite: "AbCdEfGhIjKlMnOpQrStUv",
   permissions: ["keys"],
   bots: [],
   assertion: {

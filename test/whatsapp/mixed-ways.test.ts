@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { Draft } from "../../src/model/messages.ts";
+import type { Draft } from "../../src/model/content/drafts.ts";
 import type { Simulator } from "../../src/simulator/index.ts";
 import { seededRandom, type Random } from "../../src/simulator/inside.ts";
 import type { Store } from "../../src/store/store.ts";

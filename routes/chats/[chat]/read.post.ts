@@ -4,5 +4,5 @@ import { readChat } from "../../../src/api/endpoints/conversations.ts";
 
 /** `POST /chats/{chat}/read`: somebody has read what there is. */
 export default defineApi(readChat, async ({ app, caller, input, params }) => ({
-  data: await markChatRead(app, caller, input.sender, params["chat"]),
+  data: await markChatRead(app, caller, input, params["chat"]),
 }));

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { parseLid } from "../../model/address.ts";
 import { endpoint } from "../endpoint.ts";
 import { answer } from "../schemas/answer.ts";
+import { group } from "../schemas/groups.ts";
 import { flag, isoTime, list, ownNumber, phoneNumber, text } from "../../model/fields.ts";
 
 const lid = text(1, 100).transform((value, context) => {
@@ -10,18 +11,6 @@ const lid = text(1, 100).transform((value, context) => {
   context.issues.push({ code: "custom", input: value, message: "Must be digits, with or without @lid." });
   return z.NEVER;
 });
-
-const group = z
-  .strictObject({
-    id: z.string().endsWith("@g.us"),
-    name: z.string(),
-    participants: z.int().min(0),
-    only_admins: z.boolean(),
-    is_member: z.boolean(),
-    is_admin: z.boolean(),
-    can_send: z.boolean(),
-  })
-  .meta({ id: "Group" });
 
 /** `POST /groups`: `stale` when WhatsApp could not be asked, and the list is older than 60 seconds. */
 export const groups = endpoint({

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { destination, flag, integer, oneOf, ownNumber, pageOfMany, text, time } from "../../model/fields.ts";
-import { SENT_STATES } from "../../model/messages.ts";
+import { MESSAGE_STATES } from "../../model/messages.ts";
 import { endpoint } from "../endpoint.ts";
 import { pageOf, record } from "../schemas/answer.ts";
 import { chatRead, listedChat, listedMessage, openDialogue, takeover } from "../schemas/conversations.ts";
@@ -23,7 +23,7 @@ export const listMessages = endpoint({
     sender: ownNumber().optional(),
     chat: destination().optional(),
     direction: oneOf(["in", "out"]).optional(),
-    state: oneOf([...SENT_STATES, "failed", "expired"]).optional(),
+    state: oneOf(MESSAGE_STATES).optional(),
     since: time().optional(),
     until: time().optional().meta({ description: "What was stored at that time is among them" }),
     q: text(1, 100).optional().meta({
@@ -32,6 +32,18 @@ export const listMessages = endpoint({
     }),
     ...pageOfMany(),
   }),
+  output: pageOf(listedMessage),
+});
+
+/** `GET /scheduled`: what waits for its `send_at`. */
+export const listScheduled = endpoint({
+  method: "GET",
+  path: "/scheduled",
+  access: messages,
+  summary: "Messages that are to be sent later, newest first",
+  message: "Scheduled messages.",
+  errors: ["SENDER_NOT_FOUND"],
+  input: z.object({ sender: ownNumber().optional(), chat: destination().optional(), ...pageOfMany() }),
   output: pageOf(listedMessage),
 });
 
@@ -77,10 +89,16 @@ export const readChat = endpoint({
   path: "/chats/{chat}/read",
   access: messages,
   changesNothing: "Notes that somebody looked.",
-  summary: "Note that what there is in a chat was read; WhatsApp is told nothing",
+  summary:
+    "Note that what there is in a chat was read, and send read receipts as the owner's privacy has them",
   message: "Read.",
   errors: ["SENDER_NOT_FOUND"],
-  input: z.object({ sender: ownNumber() }),
+  input: z.object({
+    sender: ownNumber(),
+    receipts: flag()
+      .default(true)
+      .meta({ description: "`false`: only the gateway notes it, and WhatsApp is told nothing" }),
+  }),
   output: record(chatRead),
 });
 

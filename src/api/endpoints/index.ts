@@ -12,6 +12,7 @@ import * as channels from "./channels.ts";
 import * as contacts from "./contacts.ts";
 import * as documentation from "./documentation.ts";
 import * as events from "./events.ts";
+import * as groupsAdmin from "./groups-admin.ts";
 import * as health from "./health.ts";
 import * as links from "./links.ts";
 import * as media from "./media.ts";
@@ -36,6 +37,7 @@ const NAMED = [
   polls,
   sharedContent,
   contacts,
+  groupsAdmin,
   channels,
   numbers,
   audit,

@@ -51,12 +51,41 @@ function isOneGrapheme(value: string): boolean {
   return [...graphemes.segment(value)].length <= 1;
 }
 
+/** Of what is done to a message: the answer of a send, with the message's record. */
+const done = {
+  access: messages,
+  sends: true as const,
+  bounded: "one result, and each state once.",
+  output: sendAnswer.extend({ data: sentMessage.optional() }),
+};
+
+/** `PATCH /messages/{id}`: of the number's own, for 15 minutes. */
+export const editMessage = endpoint({
+  ...done,
+  method: "PATCH",
+  path: "/messages/{id}",
+  summary: "Give a message that was sent, or waits, another text or caption",
+  message: "Message edited!",
+  errors: ["SENDER_NOT_FOUND", "TOO_LATE", "NOT_EDITABLE"],
+  input: z.object({ sender: chosenSender(), message: visibleText(65_536) }),
+});
+
+/** `DELETE /messages/{id}`: for everyone, for 48 hours. */
+export const deleteMessage = endpoint({
+  ...done,
+  method: "DELETE",
+  path: "/messages/{id}",
+  summary: "Take a message back for everyone, or keep one that waits from being sent",
+  message: "Message deleted!",
+  errors: ["SENDER_NOT_FOUND", "TOO_LATE", "NOT_EDITABLE", "CANNOT_SEND"],
+  input: z.object({ sender: chosenSender() }),
+});
+
 /** `POST /messages/{id}/reaction`: to any message of `GET /messages`. */
 export const reactToMessage = endpoint({
+  ...done,
   method: "POST",
   path: "/messages/{id}/reaction",
-  access: messages,
-  sends: true,
   summary: "React to a message with an emoji, or take the reaction back",
   message: "Message sent successfully!",
   errors: ["SENDER_NOT_FOUND"],
@@ -66,6 +95,4 @@ export const reactToMessage = endpoint({
       .refine(isOneGrapheme, "Must be one emoji, or empty to take the reaction back.")
       .meta({ description: "One emoji; empty takes the reaction back" }),
   }),
-  bounded: "one result, and each state once.",
-  output: sendAnswer.extend({ data: sentMessage.optional() }),
 });

@@ -31,6 +31,8 @@ export const CODE_TEXTS: Record<ErrorCode, string> = {
   FILE_NOT_USABLE: "The address did not answer with a file of the expected type.",
   URL_NOT_ALLOWED: "The address is private, or is neither http nor https.",
   NOT_ON_WHATSAPP: "The destination is not on WhatsApp.",
+  TOO_LATE: "The message is older than 15 minutes (edit) or 48 hours (delete).",
+  NOT_EDITABLE: "The message is not the number's own, has no text, or has been taken back.",
   TIME_NOT_USABLE: "A time of the message is over, or more than 365 days ahead; `fields` names it.",
   IDEMPOTENCY_KEY_REUSED: "The idempotency key belongs to a request with another body.",
   RATE_LIMITED:
@@ -43,7 +45,8 @@ export const CODE_TEXTS: Record<ErrorCode, string> = {
   UNAVAILABLE:
     "The gateway is restarting, or its storage is unavailable; `Retry-After` says when to try again.",
   CONVERTER_MISSING: "The gateway needs ffmpeg for this file; the operator can install it.",
-  EXPIRED: "The message waited in the queue for longer than `RETENTION_DAYS`, so it will not be sent.",
+  EXPIRED:
+    "The message waited beyond its `expires`, or for longer than `RETENTION_DAYS`, so it will not be sent.",
 };
 
 /** What is found before it is known whom a request is for. */

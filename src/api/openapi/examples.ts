@@ -42,6 +42,15 @@ const sent = says("Message sent successfully!", {
   id: MESSAGE,
   state: "sent",
 });
+const sentText = {
+  id: MESSAGE,
+  sender: SENDER,
+  number: PERSON,
+  kind: "text",
+  origin: "api",
+  state: "delivered",
+  history: [{ state: "queued", at: AT }],
+};
 const text = { sender: SENDER, number: PERSON, message: "Your parcel is on its way." };
 const media = {
   sender: SENDER,
@@ -155,6 +164,24 @@ const group = {
   is_member: true,
   is_admin: false,
   can_send: true,
+};
+const GROUP = { id: group.id };
+const groupDetails = {
+  ...group,
+  description: "For those who come often",
+  owner: SENDER,
+  created_at: AT,
+  members: [{ number: PERSON, lid: "123456789012345@lid", admin: false }],
+  announce: false,
+  locked: false,
+  join_approval: false,
+  disappearing: 0,
+  community: null,
+};
+const added = { results: [{ number: PERSON, status: true }] };
+const invited = {
+  invite: "AbCdEfGhIjKlMnOpQrStUv",
+  link: "https://chat.whatsapp.com/AbCdEfGhIjKlMnOpQrStUv",
 };
 const channel = { id: "120363000000000009@newsletter", name: "Offers", role: "owner", can_send: true };
 const webhook = {
@@ -330,6 +357,38 @@ export const EXAMPLES: Record<string, Example> = {
     input: { sender: SENDER },
     output: one("Read.", { sender: SENDER, chat: PERSON }),
   },
+  "GET /scheduled": {
+    input: { sender: SENDER },
+    output: page("Scheduled messages.", {
+      ...listed,
+      direction: "out",
+      from: SENDER,
+      message: "See you tomorrow.",
+      send_at: AT,
+      state: "scheduled",
+      by: "api:Web shop",
+    }),
+  },
+  "PATCH /messages/{id}": {
+    path: { id: MESSAGE },
+    input: { message: "We close at six." },
+    output: {
+      ...sent,
+      message: "Message edited!",
+      msg: "Message edited!",
+      data: { ...sentText, edited: true },
+    },
+  },
+  "DELETE /messages/{id}": {
+    path: { id: MESSAGE },
+    input: {},
+    output: {
+      ...sent,
+      message: "Message deleted!",
+      msg: "Message deleted!",
+      data: { ...sentText, revoked: true },
+    },
+  },
   "POST /messages/{id}/reaction": {
     path: { id: "3AB76A4834DAC11892A5" },
     input: { emoji: "👍" },
@@ -368,6 +427,54 @@ export const EXAMPLES: Record<string, Example> = {
   "POST /groups": {
     input: { sender: SENDER },
     output: says("Groups.", { total: 1, data: [group], cached_at: AT, stale: false }),
+  },
+  "GET /groups/{id}": {
+    path: GROUP,
+    input: { sender: SENDER },
+    output: one("Group.", groupDetails),
+  },
+  "PATCH /groups/{id}": {
+    path: GROUP,
+    input: { sender: SENDER, name: "Regulars", announce: true },
+    output: one("Group changed.", { ...groupDetails, announce: true, only_admins: true }),
+  },
+  "POST /groups/create": {
+    input: { sender: SENDER, name: "Regulars", participants: [PERSON] },
+    output: one("Group created.", groupDetails, { results: [{ number: PERSON, added: true }] }),
+  },
+  "POST /groups/{id}/participants": {
+    path: GROUP,
+    input: { sender: SENDER, action: "add", numbers: [PERSON] },
+    output: says("Members changed.", added),
+  },
+  "GET /groups/{id}/invite": {
+    path: GROUP,
+    input: { sender: SENDER },
+    output: one("Invite link.", invited),
+  },
+  "POST /groups/{id}/invite": {
+    path: GROUP,
+    input: { sender: SENDER },
+    output: one("New invite link.", invited),
+  },
+  "POST /groups/join": {
+    input: { sender: SENDER, invite: invited.link },
+    output: says("Joined.", { id: group.id, state: "joined" }),
+  },
+  "POST /groups/{id}/leave": {
+    path: GROUP,
+    input: { sender: SENDER },
+    output: says("Left.", { id: group.id }),
+  },
+  "GET /groups/{id}/requests": {
+    path: GROUP,
+    input: { sender: SENDER },
+    output: says("Requests.", { data: [{ number: PERSON, lid: null, at: AT }] }),
+  },
+  "POST /groups/{id}/requests": {
+    path: GROUP,
+    input: { sender: SENDER, action: "approve", numbers: [PERSON] },
+    output: says("Requests answered.", added),
   },
   "POST /resolve-lid": {
     input: { sender: SENDER, lid: "123456789012345@lid" },

@@ -27,7 +27,7 @@ export const errorCode = z.enum(CODES);
 export const sendError = z.strictObject({
   code: errorCode,
   message: z.string().optional(),
-  reason: z.enum(["not_member", "only_admins", "not_channel_admin", "community"]).optional(),
+  reason: z.enum(["not_member", "only_admins", "not_channel_admin", "community", "not_own"]).optional(),
   whatsapp_code: z.int().optional(),
   until: z.iso.datetime().optional(),
 });

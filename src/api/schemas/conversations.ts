@@ -53,6 +53,7 @@ export const listedMessage = z
     media: media.optional(),
     quoted: z.strictObject({ id: z.string(), from: z.string(), text: z.string() }).optional(),
     at: isoTime(),
+    send_at: isoTime().optional().meta({ description: "When it is, or was, to be sent" }),
     expires_at: isoTime().optional(),
     state: messageState.optional(),
     answered_by: z

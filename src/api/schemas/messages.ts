@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { isoTime } from "../../model/fields.ts";
-import { SENT_STATES } from "../../model/messages.ts";
+import { MESSAGE_STATES } from "../../model/messages.ts";
 import { answer, errorBody, sendError } from "./answer.ts";
 
-const stateOfSend = z.enum(["sent", "queued", "failed"]);
+const stateOfSend = z.enum(["sent", "queued", "scheduled", "cancelled", "failed"]);
 /** Where a message that the gateway sends stands. */
-export const messageState = z.enum([...SENT_STATES, "failed", "expired"]);
+export const messageState = z.enum(MESSAGE_STATES);
 
 const results = z
   .array(
@@ -53,6 +53,9 @@ export const sentMessage = z
     }),
     state: messageState.nullable().meta({ description: "Null for a message that the gateway did not send" }),
     history: z.array(z.strictObject({ state: messageState, at: isoTime() })),
+    edited: z.literal(true).optional(),
+    revoked: z.literal(true).optional().meta({ description: "It was taken back, or is about to be" }),
+    send_at: isoTime().optional().meta({ description: "When it is, or was, to be sent" }),
     error: sendError.optional(),
     poll: pollTally.optional(),
   })

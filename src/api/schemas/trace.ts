@@ -3,7 +3,7 @@ import { SILENCE_REASONS } from "../../conversations/silence.ts";
 import { CAME_OUTCOMES } from "../../conversations/trace.ts";
 import { TRACE_STEPS } from "../../conversations/trace-steps.ts";
 import { isoTime } from "../../model/fields.ts";
-import { SENT_STATES } from "../../model/messages.ts";
+import { MESSAGE_STATES } from "../../model/messages.ts";
 
 const step = z
   .strictObject({
@@ -35,7 +35,7 @@ export const trace = z
     chat: z.string(),
     direction: z.enum(["in", "out"]),
     type: z.string(),
-    outcome: z.enum([...CAME_OUTCOMES, ...SENT_STATES, "failed", "expired"]),
+    outcome: z.enum([...CAME_OUTCOMES, ...MESSAGE_STATES]),
     silence: z
       .strictObject({
         reason: z.enum(SILENCE_REASONS as [string, ...string[]]),

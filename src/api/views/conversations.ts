@@ -5,9 +5,17 @@ import type { OpenDialogue } from "../../conversations/dialogues.ts";
 import { iso, isoOrNull } from "./views.ts";
 
 /** A message in the list: what it has not is left out. */
-export const listedMessageView = ({ at, expiresAt, answeredBy, targetId, ...message }: ListedMessage) => ({
+export const listedMessageView = ({
+  at,
+  expiresAt,
+  sendAt,
+  answeredBy,
+  targetId,
+  ...message
+}: ListedMessage) => ({
   ...message,
   at: iso(at),
+  ...(sendAt !== undefined && { send_at: iso(sendAt) }),
   ...(expiresAt !== undefined && { expires_at: iso(expiresAt) }),
   ...(targetId !== undefined && { target_id: targetId }),
   ...(answeredBy !== undefined && { answered_by: answeredBy }),

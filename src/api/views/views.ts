@@ -1,6 +1,6 @@
 import type { FoundMessage } from "../../conversations/lookup.ts";
 import { shownAddress } from "../../conversations/shown.ts";
-import { textOfDraft } from "../../model/messages.ts";
+import { textOfDraft } from "../../model/content/drafts.ts";
 import type { WebhookTrouble } from "../../app/webhook-trouble.ts";
 import type { AccountRecord } from "../../accounts/account-record.ts";
 import type { KeyRecord } from "../../accounts/api-keys.ts";
@@ -161,23 +161,27 @@ export const messageView = (message: SentMessage) => ({
   origin: message.origin,
   state: message.state,
   history: message.history.map(({ state, at }) => ({ state, at: iso(at) })),
+  ...(message.sendAt === null ? {} : { send_at: iso(message.sendAt) }),
   ...(message.error ? { error: withSentence(message.error) } : {}),
   ...(message.poll ? { poll: message.poll } : {}),
 });
 
 /** Any message; what the gateway did not send has no states. @param sent of what it sent */
-export const anyMessageView = (message: FoundMessage, sent: SentMessage | null) =>
-  sent !== null
-    ? messageView(sent)
-    : {
-        id: message.id,
-        sender: message.sender,
-        number: shownAddress(message.chat),
-        kind: message.type,
-        origin: message.by,
-        state: null,
-        history: [],
-      };
+export const anyMessageView = (message: FoundMessage, sent: SentMessage | null) => ({
+  ...(sent === null ? notSentView(message) : messageView(sent)),
+  ...(message.edited && { edited: true as const }),
+  ...(message.revoked && { revoked: true as const }),
+});
+
+const notSentView = (message: FoundMessage) => ({
+  id: message.id,
+  sender: message.sender,
+  number: shownAddress(message.chat),
+  kind: message.type,
+  origin: message.by,
+  state: null,
+  history: [],
+});
 
 /** A decision as the event stream tells it, while it happens: it names the number. */
 export const decisionView = (decision: ToldDecision) => ({

@@ -2,6 +2,7 @@ import type { Caller } from "../../accounts/caller.ts";
 import type { FoundMessage } from "../../conversations/lookup.ts";
 import { shownAddress } from "../../conversations/shown.ts";
 import { parseDestination } from "../../model/address.ts";
+import type { ActionDraft, MessageTarget } from "../../model/content/drafts.ts";
 import { systemTime } from "../../model/time.ts";
 import { GatewayError } from "../../model/errors/errors.ts";
 import { mayReach } from "../access/recipients.ts";
@@ -38,29 +39,42 @@ export async function findAnyMessage(
   return reached[0]!;
 }
 
-type ActionCall<Input> = Omit<SendCall, "input"> & {
+/** A checked request for what is done to a message. */
+export type ActionCall<Input = object> = Omit<SendCall, "input"> & {
   input: Input & { sender?: string | undefined };
   params: Record<string, string>;
 };
 
 /** Reacts to a message, or takes the reaction back. The answer is that of a send, with the message's record. */
-export async function react({ params, input, ...call }: ActionCall<{ emoji: string }>): Promise<JsonResult> {
-  const { app, caller } = call;
+export async function react(call: ActionCall<{ emoji: string }>): Promise<JsonResult> {
+  const { app, caller, input, params } = call;
   const target = await findAnyMessage(app, caller, input.sender, params["id"]);
-  const { id, jid, by, participant } = target;
-  // The reaction goes where the message is, by the address that it has there.
-  const number = { ...parseDestination(shownAddress(target.chat))!, jid };
+  const about = { target: targetOf(target), at: systemTime.now() };
   // Before it is sent: a send whose answer is lost would be sent again.
   const data = await recordOf(app, caller, target);
-  const result = await send(
-    { ...call, input: { sender: target.sender, number: [number] } },
-    {
-      kind: "reaction",
-      emoji: input.emoji,
-      target: { id, chat: jid, fromMe: by !== "contact", participant },
-      at: systemTime.now(),
-    },
-  );
+  return sendAction(call, target, { draft: { kind: "reaction", emoji: input.emoji, ...about }, data });
+}
+
+/** The message as what is done to it names it. */
+export const targetOf = ({ id, jid, by, participant }: FoundMessage): MessageTarget => ({
+  id,
+  chat: jid,
+  fromMe: by !== "contact",
+  participant,
+});
+
+/**
+ * Sends what is done to a message, into the chat where it is, by the address that it has there.
+ *
+ * @param done.data what the answer says of the message
+ */
+export async function sendAction(
+  { params: _params, ...call }: ActionCall,
+  { sender, chat, jid }: FoundMessage,
+  { draft, data }: { draft: ActionDraft; data: object },
+): Promise<JsonResult> {
+  const number = { ...parseDestination(shownAddress(chat))!, jid };
+  const result = await send({ ...call, input: { sender, number: [number] } }, draft);
   return new JsonResult({ ...result.fields, data }, result.options);
 }
 

@@ -1,4 +1,4 @@
-import type { PollDraft } from "../../model/messages.ts";
+import type { PollDraft } from "../../model/content/drafts.ts";
 
 /** The draft of a checked request for a poll. */
 export function pollDraft(input: { name: string; option: string[]; countable: "0" | "1" }): PollDraft {

@@ -5,7 +5,7 @@ import type { Destination } from "../../model/address.ts";
 import { withSentence } from "../../model/errors/error-sentences.ts";
 import { ERROR_STATUS, GatewayError } from "../../model/errors/errors.ts";
 import { canBeViewedOnce, mannerOf, type MannerInput } from "../../model/content/manner.ts";
-import type { Draft } from "../../model/messages.ts";
+import type { Draft } from "../../model/content/drafts.ts";
 import { systemTime } from "../../model/time.ts";
 import type { DeviceRecord } from "../../numbers/numbers.ts";
 import type { Claim } from "../../outbox/submitting/idempotency.ts";
@@ -121,11 +121,14 @@ async function requireRecipients(
       throw new GatewayError("RECIPIENT_NOT_ALLOWED", `This API key may not write to ${number}.`);
 }
 
-/** Any sent: 200; else any queued: 202; none: the first result's own error. */
+/** States of messages that have not left and did not fail; the first that there is names the answer. */
+const WAITING = ["queued", "scheduled", "cancelled"] as const;
+
+/** Any sent: 200; else any that waits: 202; none: the first result's own error. */
 export function outcomesResult(results: SendResult[], headers: Record<string, string> = {}): JsonResult {
   const told = results.map(({ number, state, id, error, quoted }) => ({
     number,
-    status: state !== "failed",
+    status: state !== "failed" && state !== "cancelled",
     state,
     id,
     ...(quoted === undefined ? {} : { quoted }),
@@ -141,8 +144,9 @@ export function outcomesResult(results: SendResult[], headers: Record<string, st
   if (sent === results.length) return new JsonResult(fields, { headers });
   if (sent > 0)
     return new JsonResult(fields, { headers, message: `${sent} of ${results.length} messages sent` });
-  if (results.some(({ state }) => state === "queued"))
-    return new JsonResult(fields, { headers, httpStatus: 202, message: "Message queued!" });
+  const waiting = WAITING.find((one) => results.some(({ state }) => state === one));
+  if (waiting !== undefined)
+    return new JsonResult(fields, { headers, httpStatus: 202, message: `Message ${waiting}!` });
   const errors = first?.error ?? withSentence({ code: "INTERNAL_ERROR" });
   return new JsonResult(
     { ...fields, errors },

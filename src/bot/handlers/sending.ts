@@ -1,3 +1,4 @@
+import { isAction } from "../../model/content/drafts.ts";
 import type { Incoming } from "../../model/messages.ts";
 import type { Time } from "../../model/time.ts";
 import { addressOf, quoteOf, readContent, type Wanted } from "../messages/content.ts";
@@ -146,5 +147,5 @@ export function createSending({ message, effects, open, now, replyId }: SendingI
 function quoting(wanted: Wanted, message: Incoming): Wanted {
   const quote = quoteOf(message);
   if ("file" in wanted) return { ...wanted, quote };
-  return wanted.draft.kind === "reaction" ? wanted : { draft: { ...wanted.draft, quote } };
+  return isAction(wanted.draft) ? wanted : { draft: { ...wanted.draft, quote } };
 }

@@ -1,5 +1,5 @@
 import type { MediaRequest } from "../../model/media/media.ts";
-import type { MediaDraft } from "../../model/messages.ts";
+import type { MediaDraft } from "../../model/content/drafts.ts";
 import type { ChatChange, AddressedDraft, StoredMessage } from "../../model/answerer.ts";
 import { DAY_MS, MINUTE_MS, SECOND_MS, type Time } from "../../model/time.ts";
 import type { Statement } from "../../model/statement.ts";

@@ -1,5 +1,6 @@
 import type { MediaType } from "../../model/media/media.ts";
-import type { Draft, DraftQuote, Incoming, Manner } from "../../model/messages.ts";
+import type { Draft, DraftQuote, Manner } from "../../model/content/drafts.ts";
+import type { Incoming } from "../../model/messages.ts";
 import { readContacts, readPlace } from "../../model/content/shared.ts";
 import type { Content, FileSource } from "../types.ts";
 

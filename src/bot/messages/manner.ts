@@ -1,7 +1,7 @@
-import { canBeViewedOnce } from "../../model/content/manner.ts";
-import type { Manner } from "../../model/messages.ts";
+import { canBeViewedOnce, LONGEST_AHEAD_MS } from "../../model/content/manner.ts";
+import type { Manner } from "../../model/content/drafts.ts";
 import { SECOND_MS } from "../../model/time.ts";
-import { milliseconds } from "../duration.ts";
+import { milliseconds, type Duration } from "../duration.ts";
 import type { SendOptions } from "../types.ts";
 import { addressOf, type Wanted } from "./content.ts";
 
@@ -22,17 +22,16 @@ export function mannered(wanted: Wanted, options: SendOptions, call: string, now
   return "file" in wanted ? { ...wanted, manner } : { draft: { ...wanted.draft, ...manner } };
 }
 
-function mannerOf(
-  { mentions = [], mentionAll, viewOnce, typing, expires }: SendOptions,
-  call: string,
-  now: number,
-): Manner {
+function mannerOf(options: SendOptions, call: string, now: number): Manner {
+  const { mentions = [], mentionAll, viewOnce, typing, sendAt, expires } = options;
+  const leavesAt = sendAt === undefined ? now : timeToCome(sendAt, `${call}: sendAt`, now);
   return {
+    ...(sendAt !== undefined && { sendAt: leavesAt }),
+    ...(expires !== undefined && { notAfter: timeToCome(expires, `${call}: expires`, leavesAt) }),
     ...(mentions.length > 0 && { mentions: mentions.map((person) => addressOf(person, call)) }),
     ...(mentionAll === true && { mentionsAll: true as const }),
     ...(viewOnce === true && { viewOnce: true as const }),
     ...(typing !== undefined && { typingSeconds: secondsOf(typing, call) }),
-    ...(expires !== undefined && { notAfter: endOf(expires, call, now) }),
   };
 }
 
@@ -42,9 +41,11 @@ function secondsOf(typing: NonNullable<SendOptions["typing"]>, call: string): nu
   return seconds;
 }
 
-function endOf(expires: NonNullable<SendOptions["expires"]>, call: string, now: number): number {
-  const at = expires instanceof Date ? expires.getTime() : now + milliseconds(expires, `${call}: expires`);
-  if (!(at > now)) throw new TypeError(`${call}: expires must be a time to come.`);
+/** @param from Unix milliseconds; the time must be later, by at most 365 days */
+function timeToCome(given: Date | Duration, what: string, from: number): number {
+  const at = given instanceof Date ? given.getTime() : from + milliseconds(given, what);
+  if (!(at > from)) throw new TypeError(`${what} must be a time to come.`);
+  if (at > from + LONGEST_AHEAD_MS) throw new TypeError(`${what} is more than 365 days ahead.`);
   return at;
 }
 

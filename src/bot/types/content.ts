@@ -10,7 +10,9 @@ export interface SendOptions {
   viewOnce?: boolean;
   /** The chat shows typing for so long before the message leaves, at most 10 s. Default: not at all. */
   typing?: Duration;
-  /** A message that has not left by then is never sent: a date, or how long from now. Default: it waits. */
+  /** When it is sent, up to 365 days ahead: a date, or how long from now. Default: at once. */
+  sendAt?: Date | Duration;
+  /** A message that has not left by then is never sent: a date, or how long from `sendAt`, else from now. Default: it waits. */
   expires?: Date | Duration;
 }
 

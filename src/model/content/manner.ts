@@ -2,7 +2,7 @@ import { z } from "zod";
 import { parseDestination } from "../address.ts";
 import { GatewayError } from "../errors/errors.ts";
 import { flag, integer, list, text } from "../fields.ts";
-import type { Draft, Manner } from "../messages.ts";
+import type { Draft, Manner } from "./drafts.ts";
 import { DAY_MS, SECOND_MS } from "../time.ts";
 
 /** What everybody may say of a message beside its content: requests, webhooks' answers, bots. */
@@ -52,6 +52,21 @@ const deadline = () =>
     return z.NEVER;
   });
 
+/** ISO 8601 with a zone, or Unix seconds, as Unix milliseconds. */
+const moment = () =>
+  text(1, 100).transform((value, context) => {
+    const given = value.trim();
+    if (/^\d{1,12}$/.test(given)) return Number(given) * SECOND_MS;
+    if (withZone.safeParse(given).success) return Date.parse(given);
+    context.issues.push({
+      code: "custom",
+      input: value,
+      message:
+        "Must be a time in ISO 8601 with a time zone, for instance 2030-01-31T12:00:00Z, or Unix seconds.",
+    });
+    return z.NEVER;
+  });
+
 /** Fields of a message whatever is in it. */
 export const mannerFields = {
   mentions: z
@@ -65,10 +80,15 @@ export const mannerFields = {
     id: "MentionAll",
     description: "Mentions all members of a group, without changing the text; ignored elsewhere",
   }),
+  send_at: moment().optional().meta({
+    id: "SendAt",
+    description:
+      "When it is to be sent, up to 365 days ahead: ISO 8601 with a time zone, or Unix seconds. Until then it is `scheduled`",
+  }),
   expires: deadline().optional().meta({
     id: "Expires",
     description:
-      "What has not left by then never leaves: ISO 8601 with a time zone, or whole seconds from now",
+      "What has not left by then never leaves: ISO 8601 with a time zone, or whole seconds from `send_at`, else from now",
   }),
   typing: integer(0, LONGEST_TYPING)
     .optional()
@@ -85,25 +105,35 @@ export type MannerInput = z.output<z.ZodObject<typeof mannerFields>>;
  * How a message is said, of its checked fields.
  *
  * @param now Unix milliseconds
- * @throws TIME_NOT_USABLE when it would have to leave before now, or may wait for more than 365 days
+ * @throws INVALID_PARAMETERS when it was to be sent before now; TIME_NOT_USABLE when it may not leave by then any more, and for
+ *   times that are more than 365 days ahead
  */
-export function mannerOf(
-  { mentions, mention_all, expires, typing, view_once }: MannerInput,
-  now: number,
-): Manner {
+export function mannerOf({ send_at: sendAt, expires, ...input }: MannerInput, now: number): Manner {
+  const { mentions, mention_all: all, typing, view_once: once } = input;
+  if (sendAt !== undefined) requireToCome(sendAt, now);
   return {
+    ...(sendAt !== undefined && { sendAt }),
+    ...(expires !== undefined && { notAfter: endOf(expires, now, sendAt ?? now) }),
     ...(mentions !== undefined && mentions.length > 0 && { mentions: [...new Set(mentions)] }),
-    ...(mention_all && { mentionsAll: true as const }),
-    ...(expires !== undefined && { notAfter: endOf(expires, now) }),
+    ...(all && { mentionsAll: true as const }),
     ...(typing && { typingSeconds: typing }),
-    ...(view_once && { viewOnce: true as const }),
+    ...(once && { viewOnce: true as const }),
   };
 }
 
-function endOf(expires: NonNullable<MannerInput["expires"]>, now: number): number {
-  const at = typeof expires === "number" ? expires : now + expires.seconds * SECOND_MS;
-  if (at <= now) throw notUsable("expires", "Is over.");
-  if (at > now + LONGEST_AHEAD_MS) throw notUsable("expires", "Is more than 365 days ahead.");
+function requireToCome(sendAt: number, now: number): void {
+  if (sendAt <= now)
+    throw new GatewayError("INVALID_PARAMETERS", "Invalid parameters!", {
+      fields: { send_at: ["Is over."] },
+    });
+  if (sendAt > now + LONGEST_AHEAD_MS) throw notUsable("send_at", "Is more than 365 days ahead.");
+}
+
+/** @param from when it is to leave */
+function endOf(expires: NonNullable<MannerInput["expires"]>, now: number, from: number): number {
+  const at = typeof expires === "number" ? expires : from + expires.seconds * SECOND_MS;
+  if (at <= from) throw notUsable("expires", from === now ? "Is over." : "Is before send_at.");
+  if (at > from + LONGEST_AHEAD_MS) throw notUsable("expires", "Is more than 365 days ahead.");
   return at;
 }
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { phoneNumber, trimmedText } from "../fields.ts";
-import type { ContactDraft, LocationDraft } from "../messages.ts";
+import type { ContactDraft, LocationDraft } from "./drafts.ts";
 
 /** Places and people, as everybody describes them who has them sent: requests, webhooks' answers, bots. */
 

@@ -44,6 +44,8 @@ const SENTENCES: Record<ErrorCode, string | ((error: Told) => string)> = {
   FILE_NOT_USABLE: "The address did not answer with a file of the expected type.",
   URL_NOT_ALLOWED: "The address is private, or is neither http nor https.",
   NOT_ON_WHATSAPP: "This number is not on WhatsApp.",
+  TOO_LATE: "The message is too old for that.",
+  NOT_EDITABLE: "Only texts and captions of the number's own messages can be edited.",
   TIME_NOT_USABLE: "The time is over, or more than a year away.",
   IDEMPOTENCY_KEY_REUSED: "This idempotency key belongs to a request with another body.",
   RATE_LIMITED: "Too many requests in a minute; wait before the next one.",
@@ -57,7 +59,7 @@ const SENTENCES: Record<ErrorCode, string | ((error: Told) => string)> = {
     }; existing chats still work.`,
   UNAVAILABLE: "The gateway is restarting or cannot store anything now; try again in a moment.",
   CONVERTER_MISSING: "This file must be converted, and the gateway has no converter; ask its operator.",
-  EXPIRED: "The message waited longer than messages are kept, so it will not be sent.",
+  EXPIRED: "The message waited for too long, so it will not be sent.",
 };
 
 /** The first thing that is wrong with the fields, naming the field. */

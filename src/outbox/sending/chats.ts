@@ -12,6 +12,8 @@ export interface QueuedMessage extends QueuedRow {
   allowed: boolean;
   /** WhatsApp's media service takes no files: since when (Unix milliseconds) it waits for that, and what was last heard. */
   waitsForMedia: { since: number; reason: string } | null;
+  /** It is getting another text, and does not leave before that is stored. */
+  changing: Promise<unknown> | null;
 }
 
 /** The messages of one chat, in their order. */

@@ -1,6 +1,6 @@
 import type { Logger } from "../../log.ts";
 import { outbox } from "../../../drizzle/schema.ts";
-import type { Draft } from "../../model/messages.ts";
+import type { Draft } from "../../model/content/drafts.ts";
 import { DAY_MS } from "../../model/time.ts";
 import { defineQuery } from "../../store/query.ts";
 import type { Store } from "../../store/store.ts";
@@ -69,6 +69,7 @@ export function createComposer(deps: ComposerDeps): Composer {
 
   return {
     async compose(message) {
+      await message.changing?.catch(() => undefined);
       const refused = await whyNot(message);
       // A receipt may have come while that was asked.
       if (message.confirmed) await endings.sent(message);

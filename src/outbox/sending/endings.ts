@@ -5,7 +5,7 @@ import { NO_INTAKE, type Intake } from "../../store/write/intake.ts";
 import { NotOwner } from "../../store/errors.ts";
 import type { Statement, Store } from "../../store/store.ts";
 import type { QueuedMessage } from "./chats.ts";
-import type { Rows, SendError } from "../rows.ts";
+import type { Ended, Rows, SendError } from "../rows.ts";
 import type { StateNews } from "../state-news.ts";
 import type { StateCollector } from "../states.ts";
 import type { Settled } from "../submitting/submit.ts";
@@ -31,13 +31,14 @@ export interface Endings {
   failed(message: QueuedMessage, error: SendError): Promise<void>;
   expired(message: QueuedMessage): Promise<void>;
   /** Many at once, a few in each commit. */
-  all(messages: QueuedMessage[], state: "failed" | "expired", error: SendError): Promise<void>;
+  all(messages: QueuedMessage[], state: Ended, error: SendError | null): Promise<void>;
   /** The gateway stops: no commit is tried a second time any more. */
   stop(): void;
 }
 
 /** Few enough that nobody notices the commit. */
 const AT_ONCE = 200;
+const CANCELLED: Settled = { state: "cancelled" };
 /** What became of a message that waited for longer than RETENTION_DAYS. */
 export const EXPIRED: SendError = { code: "EXPIRED" };
 
@@ -77,9 +78,9 @@ export function createEndings(deps: EndingsDeps): Endings {
     }
   }
 
-  const ended = (state: "failed" | "expired", error: SendError): Pick<StateNews, "times" | "error"> => ({
+  const ended = (state: Ended, error: SendError | null): Pick<StateNews, "times" | "error"> => ({
     times: { [state]: store.time.now() },
-    error,
+    ...(error !== null && { error }),
   });
 
   return {
@@ -113,7 +114,7 @@ export function createEndings(deps: EndingsDeps): Endings {
         if (!(await write(some, rows.allEnded(ids, state, error), ended(state, error)))) return;
         for (const message of some) {
           tellOfEnd(deps, message, state);
-          settled(message, { state: "failed", error });
+          settled(message, state === "cancelled" || error === null ? CANCELLED : { state: "failed", error });
         }
       }
     },
@@ -129,7 +130,7 @@ const idsOf = ({ deviceId, waId }: QueuedMessage): Pick<StateNews, "deviceId" | 
 function tellOfEnd(
   { store, observe }: Pick<EndingsDeps, "store" | "observe">,
   message: QueuedMessage,
-  result: "sent" | "failed" | "expired",
+  result: "sent" | Ended,
 ): void {
   const seconds = (store.time.now() - message.createdAt) / SECOND_MS;
   const { deviceId, draft } = message;

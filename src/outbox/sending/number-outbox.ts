@@ -13,7 +13,9 @@ import type {
   ReachoutLock,
   WhatsAppConnection,
 } from "../../whatsapp/port.ts";
+import { createChanging } from "./changing.ts";
 import { createAbandoning } from "./abandoning.ts";
+import type { Manner } from "../../model/content/drafts.ts";
 import { createRateLimitBackoff } from "./backoff.ts";
 import type { QueuedMessage } from "./chats.ts";
 import { createComposer } from "./compose.ts";
@@ -30,6 +32,7 @@ import type { Standing, Standings } from "./standings.ts";
 import type { StateListener, StateNews } from "../state-news.ts";
 import { createStateCollector } from "../states.ts";
 import type { Settled } from "../submitting/submit.ts";
+import { createTimed } from "./timed.ts";
 import { createTyping } from "./typing.ts";
 import { createUnsendable } from "./unsendable.ts";
 
@@ -91,6 +94,13 @@ export interface NumberOutbox {
    * @returns false when it could not be read now
    */
   bring(): Promise<boolean>;
+  /**
+   * Takes back a message that waits, and that nobody has tried to send, or gives it another text.
+   *
+   * @param text null: it is taken back
+   * @returns false when it is not here, may have left, or has no text
+   */
+  change(waId: string, text: string | null): Promise<boolean>;
   /** The message waits here, or is being sent. */
   holds(waId: string): boolean;
   /** @returns resolves when all of it is stored; never when it is not, and WhatsApp is to tell it again. Never rejects */
@@ -171,6 +181,7 @@ function joinParts(deps: SendingDeps, { deviceId, store }: OutboxNumber) {
   });
   const { abandon, abandoning } = createAbandoning({ ...own, states, sender });
   const queue = createQueueLoader(deviceId, sender, { ...own, states });
+  const timed = createTimed({ ...own, queued: queue.due, abandon, sender, endings });
   function restore({ lock, pause, left }: Standing): void {
     reachout.restore(lock);
     backoff.restore(pause);
@@ -178,14 +189,14 @@ function joinParts(deps: SendingDeps, { deviceId, store }: OutboxNumber) {
   }
   const isReady = (): boolean => pace !== null;
   const ends = { failFirstContacts, endExpired, abandon, abandoning, settled };
-  return { restore, isReady, states, reachout, backoff, endings, typing, sender, queue, ...ends };
+  return { restore, isReady, states, reachout, backoff, endings, typing, timed, sender, queue, ...ends };
 }
 
 /** Opens what a number has to send. */
 export function openOutbox(deps: SendingDeps, number: OutboxNumber): NumberOutbox {
   const { deviceId, store } = number;
   const parts = joinParts(deps, number);
-  const { states, sender, queue, reachout, endings, typing } = parts;
+  const { states, sender, queue, reachout, endings, typing, timed } = parts;
   let stopped = false;
   // The number may stay away: what it was to send expires without its turn ever coming.
   const endSweeps = store.time.every(SWEEP_MS, () => void parts.endExpired());
@@ -202,9 +213,7 @@ export function openOutbox(deps: SendingDeps, number: OutboxNumber): NumberOutbo
   async function drain(): Promise<void> {
     stopped = true;
     endSweeps();
-    endings.stop();
-    queue.stop();
-    typing.stop();
+    for (const part of [endings, queue, timed, typing]) part.stop();
     await sender.stop();
     await states.flush();
   }
@@ -216,6 +225,7 @@ export function openOutbox(deps: SendingDeps, number: OutboxNumber): NumberOutbo
         deps.standings.of(deviceId),
       ]);
       parts.restore(standing);
+      void timed.look();
       if (device === null || stopped) return sender.wake();
       if (NOT_LINKED_STATES.has(device.state)) return parts.abandon();
       // It is read while the gateway starts to work: what is stored meanwhile waits behind it.
@@ -226,7 +236,10 @@ export function openOutbox(deps: SendingDeps, number: OutboxNumber): NumberOutbo
       if (stopped) return;
       // What is being failed must not leave with a draft that was read before.
       const held = sender.size < HELD_DRAFTS && parts.abandoning() === null;
-      const found = stored.map((row, index) => toQueued(row, results[index], held, store.now()));
+      timed.stored(stored.map(({ draft }) => draft));
+      const found = stored.flatMap((row, index) =>
+        row.draft.sendAt === undefined ? [toQueued(row, results[index], held, store.now())] : [],
+      );
       const messages: StoredMessage[] = found.filter((message) => message !== null);
       queue.arrived(messages);
       parts.failFirstContacts(() => messages);
@@ -235,14 +248,19 @@ export function openOutbox(deps: SendingDeps, number: OutboxNumber): NumberOutbo
     },
 
     encryptAhead({ waId, chat, jid, draft }) {
-      const leavesAtOnce = parts.isReady() && sender.isFree(chat) && draft.typingSeconds === undefined;
-      if (!leavesAtOnce || parts.abandoning() !== null || reachout.isLocked()) return null;
+      if (waitsFirst(draft) || !parts.isReady() || !sender.isFree(chat)) return null;
+      if (parts.abandoning() !== null || reachout.isLocked()) return null;
       return deps.connection(deviceId)?.encryptAhead?.({ waId, jid, draft }) ?? null;
     },
 
     wake,
     abandon: parts.abandon,
-    bring: async () => stopped || (await queue.loadNew()),
+    async bring() {
+      if (stopped) return true;
+      void timed.look();
+      return await queue.loadNew();
+    },
+    change: createChanging({ ...deps, store, sender, endings }),
     holds: (waId) => sender.find(waId) !== undefined,
 
     receipts: (arrived) => receive(parts, arrived),
@@ -255,6 +273,10 @@ export function openOutbox(deps: SendingDeps, number: OutboxNumber): NumberOutbo
     },
   };
 }
+
+/** It does not leave at once, even when nothing is before it. */
+const waitsFirst = ({ typingSeconds, sendAt }: Manner): boolean =>
+  typingSeconds !== undefined || sendAt !== undefined;
 
 /** Receipts arrived: they are stored, and what they are for needs no further attempt. */
 async function receive(parts: ReturnType<typeof joinParts>, arrived: MessageReceipt[]): Promise<void> {

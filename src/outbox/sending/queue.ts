@@ -27,6 +27,8 @@ export interface QueueLoader {
   loadNew(): Promise<boolean>;
   /** Messages that were stored just now. They wait until the rows before them have been read. */
   arrived(messages: StoredMessage[]): void;
+  /** Messages whose time has come: stored long ago, and queued just now. */
+  due(messages: StoredMessage[]): void;
   /** It needs no attempt any more, though its row may still say `queued` while it is being read. */
   ended(waId: string): void;
   stop(): void;
@@ -53,6 +55,7 @@ const FOUND = {
   uncertain: true,
   allowed: false,
   waitsForMedia: null,
+  changing: null,
 };
 /** What holds of one that was stored by another node, for this one to send: nobody has tried it. */
 const STORED_ELSEWHERE = { ...FOUND, uncertain: false };
@@ -127,11 +130,8 @@ export function createQueueLoader(
 
   async function readRows(ids: number[], found: typeof FOUND): Promise<void> {
     const rows = await store.read(QUEUED_ROWS, [JSON.stringify(ids)]);
-    const waiting = rows.filter(({ waId }) => !isGone(waId));
-    addUpTo(
-      ids.at(-1)!,
-      waiting.map((row) => ({ ...row, ...found })),
-    );
+    const waiting = rows.filter(({ waId }) => !isGone(waId)).map((row) => ({ ...row, ...found }));
+    addUpTo(ids.at(-1)!, waiting);
   }
 
   /** Everything up to this row is known by now, so what was held may go on with it, each at its place. */
@@ -156,6 +156,12 @@ export function createQueueLoader(
     addUpTo(last);
   }
 
+  function hold(messages: StoredMessage[]): void {
+    for (const message of messages) held.set(message.id, message);
+    if (isComplete) addHeld();
+    else if (loads === 0) void load();
+  }
+
   async function attempt(from: () => number): Promise<boolean> {
     endedMeanwhile = new Set();
     try {
@@ -178,9 +184,7 @@ export function createQueueLoader(
     return done;
   }
 
-  async function load(): Promise<void> {
-    await enqueue(() => 0);
-  }
+  const load = async (): Promise<void> => void (await enqueue(() => 0));
 
   function loadNew(): Promise<boolean> {
     nextNew ??= enqueue(() => {
@@ -195,12 +199,10 @@ export function createQueueLoader(
     loadNew,
     arrived(messages) {
       if (isComplete && !isShared) return holder.add(messages);
-      for (const message of messages)
-        // What the table has shown already is here, or was here and has ended.
-        if (!isShared || message.id > seenTo) held.set(message.id, message);
-      if (isComplete) return addHeld();
-      if (loads === 0) void load();
+      // What the table has shown already is here, or was here and has ended.
+      hold(isShared ? messages.filter(({ id }) => id > seenTo) : messages);
     },
+    due: (messages) => (isComplete ? holder.add(messages) : hold(messages)),
     ended(waId) {
       if (loads > 0) endedMeanwhile.add(waId);
       for (const [id, message] of held) if (message.waId === waId) held.delete(id);

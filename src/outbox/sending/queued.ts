@@ -8,6 +8,18 @@ export interface StoredMessage extends QueuedMessage {
   before: number | null;
 }
 
+/** What holds of a message that was never tried. */
+const UNTRIED = {
+  attempts: 0,
+  failures: 0,
+  failingSince: null,
+  confirmed: false,
+  retried: false,
+  uncertain: false,
+  waitsForMedia: null,
+  changing: null,
+};
+
 /**
  * A message that was stored just now, on its way out.
  *
@@ -33,19 +45,40 @@ export function toQueued(
     chat,
     jid,
     isReply: Number(inserted.is_reply) === 1,
-    attempts: 0,
-    failures: 0,
-    failingSince: null,
+    ...UNTRIED,
     createdAt,
     draft: held ? row.draft : null,
-    confirmed: false,
-    retried: false,
-    uncertain: false,
     // Sends by REST were asked about before they were stored.
     allowed: row.origin === "api",
-    waitsForMedia: null,
   };
 }
+
+/** A message whose time has come: it was stored long ago, and nobody has tried it. */
+export const takenOver = ({
+  id,
+  deviceId,
+  waId,
+  chat,
+  jid,
+  isReply,
+  createdAt,
+}: Pick<
+  StoredMessage,
+  "id" | "deviceId" | "waId" | "chat" | "jid" | "isReply" | "createdAt"
+>): StoredMessage => ({
+  ...UNTRIED,
+  id,
+  deviceId,
+  waId,
+  chat,
+  jid,
+  isReply,
+  createdAt,
+  before: null,
+  draft: null,
+  // Groups may have changed since it was asked about.
+  allowed: false,
+});
 
 /** Null also when the row was stored and the answer that named it was lost. */
 function rowOf(result: ResultSet | undefined): Row | null {

@@ -107,7 +107,8 @@ export function createHandedOver({ cluster, store, submissions, log }: HandedOve
 
 /** Null while it is on its way. A row that is gone was erased with its number. */
 function outcomeOf(state: string | null, error: SendError | null): Settled | null {
-  if (state === "queued") return null;
+  if (state === "queued" || state === "scheduled") return null;
   if ((SENT_STATES as readonly (string | null)[]).includes(state)) return { state: "sent" };
+  if (state === "cancelled") return { state };
   return { state: "failed", error: error ?? NOT_LINKED };
 }

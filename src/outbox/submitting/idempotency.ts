@@ -191,7 +191,7 @@ export function createIdempotency({ store, log, node = null }: IdempotencyDeps):
 }
 
 function outcomeOf(state: string, error: SendError | null): Pick<SendResult, "state" | "error"> {
-  if (state === "queued") return { state };
+  if (state === "queued" || state === "scheduled" || state === "cancelled") return { state };
   if ((SENT_STATES as readonly string[]).includes(state)) return { state: "sent" };
   return { state: "failed", error: error ?? { code: "UNAVAILABLE" } };
 }

@@ -1,4 +1,4 @@
-import type { Draft } from "../../model/messages.ts";
+import type { Draft } from "../../model/content/drafts.ts";
 import type { Time } from "../../model/time.ts";
 import type { Statement } from "../../store/store.ts";
 import type { NewRow, QueuedRow, SendError } from "../rows.ts";
@@ -30,10 +30,13 @@ export interface PlannedSend {
   error?: SendError;
 }
 
-/** What a request is told about one of its destinations. `queued`: no outcome was known in time, and it goes on. */
+/**
+ * What a request is told about one of its destinations. `queued`: no outcome was known in time, and it goes on; `scheduled`: it
+ * waits for its time; `cancelled`: somebody has taken it back before it left.
+ */
 export interface SendResult {
   number: string;
-  state: "sent" | "queued" | "failed";
+  state: "sent" | "queued" | "scheduled" | "cancelled" | "failed";
   /** Message id on the wire; null when nothing was stored for this destination. */
   id: string | null;
   /** The message that it was to quote is not known there: it is sent without. */
@@ -42,7 +45,7 @@ export interface SendResult {
 }
 
 /** What became of a message. */
-export type Settled = { state: "sent" } | { state: "failed"; error: SendError };
+export type Settled = { state: "sent" | "cancelled" } | { state: "failed"; error: SendError };
 
 /** The outcomes that one request waits for. */
 export interface ExpectedOutcomes {
@@ -73,19 +76,20 @@ export function createSubmissions(sendWaitMs: number, time: Pick<Time, "after">)
 
   function expect(rows: NewRow[]): ExpectedOutcomes {
     const known = new Map<string, Settled>();
+    const awaited = rows.filter(({ draft }) => draft.sendAt === undefined);
     let wakeUp: (() => void) | null = null;
-    for (const row of rows)
+    for (const row of awaited)
       listeners.set(keyOf(row), {
         row,
         hear(outcome) {
           known.set(row.waId, outcome);
-          if (known.size === rows.length) wakeUp?.();
+          if (known.size === awaited.length) wakeUp?.();
         },
       });
 
     return {
       async wait() {
-        if (known.size < rows.length && sendWaitMs > 0 && !stopped)
+        if (known.size < awaited.length && sendWaitMs > 0 && !stopped)
           await new Promise<void>((resolve) => {
             const cancel = time.after(sendWaitMs, () => end());
             const end = (): void => {
@@ -96,13 +100,14 @@ export function createSubmissions(sendWaitMs: number, time: Pick<Time, "after">)
             wakeUp = end;
             waiting.add(end);
           });
-        return rows.filter(({ waId }) => !known.has(waId));
+        return awaited.filter(({ waId }) => !known.has(waId));
       },
       end() {
-        for (const row of rows) listeners.delete(keyOf(row));
+        for (const row of awaited) listeners.delete(keyOf(row));
       },
-      result({ number, waId }) {
-        const outcome = known.get(waId) ?? { state: "queued" as const };
+      result({ number, waId, draft }) {
+        const waits = draft.sendAt === undefined ? "queued" : "scheduled";
+        const outcome = known.get(waId) ?? { state: waits };
         return { number, id: waId, ...outcome };
       },
     };

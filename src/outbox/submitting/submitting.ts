@@ -1,7 +1,7 @@
 import type { ResultSet } from "@libsql/client";
 import { GatewayError } from "../../model/errors/errors.ts";
 import { failpoint } from "../../model/failpoint.ts";
-import type { Draft, DraftQuote } from "../../model/messages.ts";
+import type { Draft, DraftQuote } from "../../model/content/drafts.ts";
 import { StorageUnavailable } from "../../store/errors.ts";
 import type { Statement, Store } from "../../store/store.ts";
 import type { HandedOver } from "./handed-over.ts";

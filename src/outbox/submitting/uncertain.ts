@@ -23,7 +23,7 @@ const FIND = defineQuery(
   { waId: outbox.waId },
 );
 const TAKE_BACK = `DELETE FROM outbox WHERE device_id = ? AND wa_id IN (SELECT value FROM json_each(?))
-AND state = 'queued'`;
+AND state IN ('queued', 'scheduled')`;
 
 /** Settles commits whose answer was lost, by looking for their rows. */
 export function createUncertainSends(

@@ -1,5 +1,5 @@
 import { partsOfDraft } from "../../conversations/parts.ts";
-import { textOfDraft, type Draft } from "../../model/messages.ts";
+import { textOfDraft, type Draft } from "../../model/content/drafts.ts";
 import type { Expected, Reply } from "../types.ts";
 import type { Sent } from "../gateway/wire.ts";
 
@@ -14,17 +14,19 @@ export function replyOf({ id, draft }: Sent): Reply {
     location: null,
     contacts: null,
     about: draft.quote?.id ?? null,
-    mentions: [],
+    mentions: (draft.mentions ?? []).map(digits),
   };
   switch (draft.kind) {
     case "text":
-      return { ...reply, text: draft.text, mentions: (draft.mentions ?? []).map(digits) };
+      return { ...reply, text: draft.text };
     case "poll": {
       const { name: question, options, selectable } = draft;
       return { ...reply, text: question, poll: { question, options, multiple: selectable === 0 } };
     }
     case "reaction":
-      return { ...reply, text: draft.emoji, about: draft.target.id };
+    case "edit":
+    case "revoke":
+      return { ...reply, text: textOfDraft(draft), about: draft.target.id };
     case "location":
     case "contact":
       return { ...reply, text: textOfDraft(draft), ...sharedParts(draft, id) };
@@ -60,7 +62,7 @@ export function fits(reply: Reply, expected: Expected): boolean {
 /** As it stands in a transcript. */
 export function describeReply({ kind, text, poll, file, about }: Reply): string {
   if (poll !== null) return `[poll] ${text} (${poll.options.join(" / ")})`;
-  if (kind === "reaction") return `[reaction] ${text}`;
+  if (kind === "reaction" || kind === "edit" || kind === "revoke") return `[${kind}] ${text}`.trim();
   if (kind === "location" || kind === "contact") return `[${kind}] ${text}`.trim();
   const head = file === null ? "" : `[${file.kind}${file.name === null ? "" : ` ${file.name}`}] `;
   return `${head}${text}${about === null ? "" : " [quoting]"}`.trim();

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Draft, Incoming } from "../../model/messages.ts";
+import type { Draft } from "../../model/content/drafts.ts";
+import type { Incoming } from "../../model/messages.ts";
 import type { ReceivedFile } from "../../bot/types.ts";
 import type { OutgoingMessage, WhatsAppConnection } from "../../whatsapp/port.ts";
 import type { GatewayLife } from "./life.ts";
@@ -69,6 +70,7 @@ export function createWire(onSent: (sent: Sent) => void): Wire {
       logout: async () => undefined,
       group: unavailable,
       groups: async () => [],
+      groupAdmin: NO_GROUPS,
       checkNumbers: unavailable,
       channel: async () => null,
       followChannel: unavailable,
@@ -83,3 +85,14 @@ export function createWire(onSent: (sent: Sent) => void): Wire {
 }
 
 const unavailable = (): Promise<never> => Promise.reject(new Error("A test chat has no WhatsApp."));
+const NO_GROUPS: WhatsAppConnection["groupAdmin"] = {
+  details: unavailable,
+  create: unavailable,
+  change: unavailable,
+  members: unavailable,
+  invite: unavailable,
+  join: unavailable,
+  leave: unavailable,
+  requests: unavailable,
+  decide: unavailable,
+};

@@ -1,4 +1,5 @@
-import type { Draft, Incoming } from "../../model/messages.ts";
+import type { Draft } from "../../model/content/drafts.ts";
+import type { Incoming } from "../../model/messages.ts";
 import { replyOf } from "../chats/replies.ts";
 import type { Reply } from "../types.ts";
 import type { Happened } from "../../path/happened.ts";

@@ -2,7 +2,7 @@ import type { Logger } from "../../log.ts";
 import { GatewayError } from "../../model/errors/errors.ts";
 import type { MediaRequest } from "../../model/media/media.ts";
 import { canBeViewedOnce, mannerOf } from "../../model/content/manner.ts";
-import type { Draft, DraftQuote, MediaDraft } from "../../model/messages.ts";
+import type { Draft, DraftQuote, MediaDraft } from "../../model/content/drafts.ts";
 import { unlessAborted } from "../../model/shared-abort.ts";
 import type { Time } from "../../model/time.ts";
 import { OutboundError } from "../../net/errors.ts";

@@ -1,6 +1,6 @@
 import type { ResultSet } from "@libsql/client";
 import type { AddressedDraft } from "../../model/answerer.ts";
-import type { DraftQuote } from "../../model/messages.ts";
+import type { DraftQuote } from "../../model/content/drafts.ts";
 import type { Statement } from "../../store/store.ts";
 import type { Attempt } from "../attempts/deliver.ts";
 import type { Drafts } from "./drafts.ts";

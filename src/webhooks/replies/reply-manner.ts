@@ -7,7 +7,7 @@ export interface ReplyManner extends MannerInput {
 }
 
 /** Without these a message would say something else than was meant: what is wrong with one of them keeps it back. */
-const MEANT: ReadonlySet<string> = new Set(["expires", "view_once"]);
+const MEANT: ReadonlySet<string> = new Set(["send_at", "expires", "view_once"]);
 const FIELDS = Object.entries(mannerFields);
 
 /**

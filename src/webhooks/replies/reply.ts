@@ -1,5 +1,5 @@
 import { textOfAnswer, type AnswerText } from "./answer-text.ts";
-import type { ContactDraft, LocationDraft } from "../../model/messages.ts";
+import type { ContactDraft, LocationDraft } from "../../model/content/drafts.ts";
 import { readContacts, readPlace } from "../../model/content/shared.ts";
 import { isFlag, isObject, textOf } from "../fields.ts";
 import { asNumberedText } from "./numbered-text.ts";

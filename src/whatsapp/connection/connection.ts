@@ -34,6 +34,7 @@ import { createSessions } from "../send/sessions.ts";
 import { rememberNothingSent } from "../send/resend.ts";
 import { sendMessage, type SendDeps } from "../send/send.ts";
 import { closeQuickly, isRefusedClient } from "../life/socket-end.ts";
+import { createGroupAdmin } from "../groups/group-admin.ts";
 import { type Groups } from "../groups/socket-groups.ts";
 import { rotateSignedPreKey } from "../life/signed-pre-key.ts";
 import { createStanding, type Standing } from "../life/standing.ts";
@@ -239,6 +240,7 @@ function surface(
     },
     caughtUp: () => parts.caughtUp.done,
     groups: groups.all,
+    groupAdmin: createGroupAdmin(() => socket),
     group: groups.one,
     checkNumbers: (numbers) => checkNumbers(socket, numbers),
     channel: channels.find,
@@ -247,8 +249,15 @@ function surface(
     requestPairingCode: (number) => requestLinkingCode(socket, time, number),
     answerPasskey: passkey.answer,
     confirmPasskey: passkey.confirm,
-    markRead: (chat, id, participant) =>
-      socket.readMessages([{ remoteJid: chat, id, participant: participant ?? undefined, fromMe: false }]),
+    markRead: (messages) =>
+      socket.readMessages(
+        messages.map(({ chat, id, participant }) => ({
+          remoteJid: chat,
+          id,
+          ...(participant !== null && { participant }),
+          fromMe: false,
+        })),
+      ),
     showState: (chat, state) => socket.sendPresenceUpdate(state === "typing" ? "composing" : state, chat),
     mediaHosts: async () => (await hosts.get()).hosts,
     reuploadMedia: (message, timeoutMs) => requestReupload(socket, message, timeoutMs, time),

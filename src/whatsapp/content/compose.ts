@@ -1,6 +1,6 @@
 import type { proto } from "@whiskeysockets/baileys";
 import type { OutgoingFiles, UploadTarget } from "../../model/media/media.ts";
-import { hasFile } from "../../model/messages.ts";
+import { hasFile } from "../../model/content/drafts.ts";
 import type { SecretBox } from "../../store/store.ts";
 import { isChannel, isGroup } from "../jids.ts";
 import type { MediaHostsSource } from "../media/hosts.ts";

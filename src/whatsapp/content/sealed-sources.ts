@@ -1,5 +1,6 @@
 import type { proto } from "@whiskeysockets/baileys";
-import type { Draft, Incoming } from "../../model/messages.ts";
+import type { Draft } from "../../model/content/drafts.ts";
+import type { Incoming } from "../../model/messages.ts";
 import type { OwnIds } from "../addresses.ts";
 import { baileys } from "../baileys.ts";
 import { toPn } from "../jids.ts";

@@ -1,6 +1,6 @@
 import type { proto } from "@whiskeysockets/baileys";
 import type { FileFacts, Upload, UploadTarget } from "../../model/media/media.ts";
-import type { MediaDraft } from "../../model/messages.ts";
+import type { MediaDraft } from "../../model/content/drafts.ts";
 
 /** A file as a message names it. */
 export interface StoredFile {

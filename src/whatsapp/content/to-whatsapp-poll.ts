@@ -1,5 +1,5 @@
 import type { BinaryNode, proto } from "@whiskeysockets/baileys";
-import type { PollDraft } from "../../model/messages.ts";
+import type { PollDraft } from "../../model/content/drafts.ts";
 
 /** What WhatsApp wants beside the content of a new poll. */
 export const POLL_META: BinaryNode = { tag: "meta", attrs: { polltype: "creation" } };

@@ -1,16 +1,19 @@
 import type { proto } from "@whiskeysockets/baileys";
-import type {
-  ContactDraft,
-  Draft,
-  DraftQuote,
-  LocationDraft,
-  QuotedDraft,
-  ReactionDraft,
-} from "../../model/messages.ts";
+import {
+  isAction,
+  type ContactDraft,
+  type ContentDraft,
+  type Draft,
+  type DraftQuote,
+  type LocationDraft,
+  type Manner,
+  type QuotedDraft,
+} from "../../model/content/drafts.ts";
 import type { SecretBox } from "../../store/store.ts";
 import { baileys } from "../baileys.ts";
 import { timerContext, type ChatTimer } from "./chat-timer.ts";
 import { messageSecret } from "./message-secret.ts";
+import { actionToWhatsApp } from "./to-whatsapp-action.ts";
 import { mediaToWhatsApp, type StoredFile } from "./to-whatsapp-media.ts";
 import { pollToWhatsApp } from "./to-whatsapp-poll.ts";
 import { vcardOf } from "./vcard.ts";
@@ -40,13 +43,13 @@ export function toWhatsApp(
   box: Pick<SecretBox, "hmac">,
   beside: Beside = {},
 ): proto.IMessage {
-  if (draft.kind === "reaction") return { reactionMessage: reaction(draft) };
+  if (isAction(draft)) return actionToWhatsApp(draft);
   const messageContextInfo = { messageSecret: messageSecret(box, waId) };
   const content = contentOf(draft, beside);
   return draft.viewOnce ? { ...onceOnly(content), messageContextInfo } : { ...content, messageContextInfo };
 }
 
-function contentOf(draft: Exclude<Draft, ReactionDraft>, beside: Beside): proto.IMessage {
+function contentOf(draft: ContentDraft & Manner, beside: Beside): proto.IMessage {
   const { inAnnouncements = false, stored } = beside;
   const contextInfo = contextOf(draft, beside);
   if (draft.kind === "poll") return pollToWhatsApp(draft, inAnnouncements, contextInfo);
@@ -60,7 +63,7 @@ function contentOf(draft: Exclude<Draft, ReactionDraft>, beside: Beside): proto.
 
 /** What it quotes, whom it mentions, and when it disappears; null when there is nothing of it. */
 function contextOf(
-  { quote: quoted, mentions, mentionsAll }: Draft,
+  { quote: quoted, mentions, mentionsAll }: ContentDraft & Manner,
   { timer, members = [] }: Beside,
 ): proto.IContextInfo | null {
   const mentioned = [...new Set([...(mentions ?? []), ...(mentionsAll ? members : [])])];
@@ -80,12 +83,6 @@ function onceOnly({ imageMessage, videoMessage, audioMessage }: proto.IMessage):
     ? { imageMessage: { ...imageMessage, viewOnce: true } }
     : { videoMessage: { ...videoMessage, viewOnce: true } };
   return { viewOnceMessageV2: { message } };
-}
-
-function reaction({ emoji, target, at }: ReactionDraft): proto.Message.IReactionMessage {
-  const { id, chat, fromMe, participant } = target;
-  const key = { remoteJid: chat, id, fromMe, ...(participant !== null && { participant }) };
-  return { key, text: emoji, senderTimestampMs: at };
 }
 
 function quote(quoted: DraftQuote): proto.IContextInfo {

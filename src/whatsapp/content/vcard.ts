@@ -1,4 +1,4 @@
-import type { ContactCard } from "../../model/messages.ts";
+import type { ContactCard } from "../../model/content/drafts.ts";
 
 interface SharedCard {
   displayName?: string | null;

@@ -1,5 +1,5 @@
 import type { BinaryNode } from "@whiskeysockets/baileys";
-import type { Draft } from "../../model/messages.ts";
+import type { Draft } from "../../model/content/drafts.ts";
 import { baileys } from "../baileys.ts";
 import type { Composed } from "../content/compose.ts";
 import { mediaTypeOf, stanzaTypeOf } from "../content/stanza-type.ts";

@@ -1,10 +1,10 @@
 import type { BinaryNode, proto, WASocket } from "@whiskeysockets/baileys";
 import { failpoint } from "../../model/failpoint.ts";
-import type { Draft } from "../../model/messages.ts";
+import { isAction, type Draft } from "../../model/content/drafts.ts";
 import { baileys, reporting } from "../baileys.ts";
 import type { Composed } from "../content/compose.ts";
 import { isLid } from "../jids.ts";
-import { mediaTypeOf, stanzaTypeOf } from "../content/stanza-type.ts";
+import { editOf, mediaTypeOf, stanzaTypeOf } from "../content/stanza-type.ts";
 import { encryptTogether, type Encrypted, type EncryptionDeps } from "../signal/encrypt.ts";
 import { POLL_META } from "../content/to-whatsapp-poll.ts";
 import type { Ahead } from "./ahead.ts";
@@ -59,7 +59,8 @@ export async function directMessage(
   if (draft.kind === "poll") content.push(POLL_META);
   // What WhatsApp's own clients name beside a LID whose number they know.
   const named: Record<string, string> = isLid(jid) && pn !== null ? { peer_recipient_pn: pn } : {};
-  return { tag: "message", attrs: { id: waId, to: jid, ...named, type: stanzaTypeOf(draft) }, content };
+  const head = { id: waId, to: jid, ...named, ...kindAttributes(draft) };
+  return { tag: "message", attrs: head, content };
 }
 
 /** The same message for some devices alone, each in a stanza of its own: as when a device has asked for it. */
@@ -80,7 +81,7 @@ export async function forSingleDevices(
     if (opensSession(node)) content.push(deviceIdentity(socket));
     if (draft.kind === "poll") content.push(POLL_META);
     const chat: Record<string, string> = index < own.length ? { recipient: jid } : {};
-    const head = { id: waId, to: target.jid, type: stanzaTypeOf(draft), device_fanout: "false", ...chat };
+    const head = { id: waId, to: target.jid, ...kindAttributes(draft), device_fanout: "false", ...chat };
     return [{ tag: "message", attrs: head, content }];
   });
 }
@@ -100,12 +101,18 @@ function nodeFor(
 const opensSession = ({ content }: BinaryNode): boolean =>
   Array.isArray(content) && content[0]?.attrs.type === "pkmsg";
 
+/** What the stanza says of its content. */
+export function kindAttributes(draft: Draft): Record<string, string> {
+  const edit = editOf(draft);
+  return { type: stanzaTypeOf(draft), ...(edit !== null && { edit }) };
+}
+
 function encryptionAttributes(draft: Draft): Record<string, string> {
   const mediatype = mediaTypeOf(draft);
   return {
     ...(mediatype !== null && { mediatype }),
-    // A reaction that cannot be read is nothing that a person should be told of.
-    ...(draft.kind === "reaction" && { "decrypt-fail": "hide" }),
+    // What is done to another message and cannot be read is nothing that a person should be told of.
+    ...(isAction(draft) && { "decrypt-fail": "hide" }),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { WASocket } from "@whiskeysockets/baileys";
-import type { Draft } from "../../model/messages.ts";
+import type { Draft } from "../../model/content/drafts.ts";
 import type { Composed } from "../content/compose.ts";
+import { editOf } from "../content/stanza-type.ts";
 import { POLL_META } from "../content/to-whatsapp-poll.ts";
 import { isHosted, userOf, withoutDevice } from "../jids.ts";
 import { holdersOfOurs } from "../signal/own-sender-keys.ts";
@@ -68,8 +69,10 @@ export async function writeToGroup(
   group: string,
   { waId, draft, composed }: { waId: string; draft: Draft; composed: Composed },
 ): Promise<void> {
+  const edit = editOf(draft);
   await socket.relayMessage(group, composed.message, {
     messageId: waId,
+    ...(edit !== null && { additionalAttributes: { edit } }),
     ...(draft.kind === "poll" && { additionalNodes: [POLL_META] }),
   });
 }

@@ -1,5 +1,5 @@
 import { endpoints } from "../../../src/api/endpoints/index.ts";
-import { SENT_STATES } from "../../../src/model/messages.ts";
+import { MESSAGE_STATES } from "../../../src/model/messages.ts";
 import { DELIVERY_STATES } from "../../../src/webhooks/rows.ts";
 import type { BenchGateway } from "../processes.ts";
 import type { Json } from "../gateway-client.ts";
@@ -19,6 +19,9 @@ const NOT_ASKED: Record<string, string> = {
   "/send-message": "sends",
   "/send-media": "sends",
   "/send-poll": "sends",
+  "/groups/{id}": "asks WhatsApp",
+  "/groups/{id}/invite": "asks WhatsApp",
+  "/groups/{id}/requests": "asks WhatsApp",
   "/media/{token}": "the folder has no files",
   "/console/session": "tells of the browser's own session alone",
 };
@@ -107,11 +110,12 @@ function listsOf({ number, message, chat }: Some, path: Path): string[] {
       `chat=${chat}`,
       "direction=in",
       "direction=out",
-      ...[...SENT_STATES, "failed", "expired"].map((state) => `state=${state}`),
+      ...MESSAGE_STATES.map((state) => `state=${state}`),
       `since=${since}`,
       "q=hello",
       `sender=${number}&chat=${chat}&direction=out&state=sent&since=${since}`,
     ]),
+    path("/scheduled"),
     ...filtered(chats!, [`sender=${number}`, "q=Ana", "q=nobody", `q=${chat.slice(-6)}`]),
     ...filtered(deliveries!, [
       `device=${number}`,

@@ -531,6 +531,7 @@ describe("further answers", () => {
       origin: "api",
       state: "failed" as const,
       history: [{ state: "queued" as const, at: 0 }],
+      sendAt: null,
       error: { code: "WHATSAPP_REFUSED" as const, whatsapp_code: 400 },
     };
     const found = {
@@ -542,6 +543,9 @@ describe("further answers", () => {
       type: "text" as const,
       by: "gateway" as const,
       participant: null,
+      at: null,
+      edited: false,
+      revoked: false,
     };
     const app = createRoutesApp({
       numbers: { list: () => [device], find: () => device, catchUp: async () => undefined },

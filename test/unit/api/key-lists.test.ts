@@ -92,6 +92,9 @@ describe("a key's list of devices", () => {
                 type: "text" as const,
                 by: "gateway" as const,
                 participant: null,
+                at: null,
+                edited: false,
+                revoked: false,
               })),
         },
         deliveries: {

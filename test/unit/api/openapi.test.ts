@@ -107,6 +107,7 @@ describe("the OpenAPI document", () => {
       "msgid",
       "mentions",
       "mention_all",
+      "send_at",
       "expires",
       "typing",
       "view_once",
@@ -240,9 +241,15 @@ describe("the OpenAPI document", () => {
     }
     expect(unpaged).toEqual([
       "GET /messages/{id}",
+      "PATCH /messages/{id}",
+      "DELETE /messages/{id}",
       "GET /messages/{id}/trace",
       "POST /messages/{id}/reaction",
       "POST /groups",
+      "GET /groups/{id}",
+      "PATCH /groups/{id}",
+      "POST /groups/create",
+      "GET /groups/{id}/requests",
       "POST /check-numbers",
       "GET /devices/{number}/audit",
       "POST /devices/{number}/webhook/test",

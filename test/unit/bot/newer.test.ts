@@ -312,7 +312,7 @@ describe("reading", () => {
   it("is told when a handler says so, of its message, and harms nothing where it cannot be", async () => {
     const bots = await startBots({ talk: onHi((ctx) => (ctx.markRead(), void ctx.reply("Read."))) });
     const read: string[] = [];
-    bots.line.connection.markRead = async (chat, id) => void read.push(`${chat} ${id}`);
+    bots.line.connection.markRead = async ([message]) => void read.push(`${message!.chat} ${message!.id}`);
     const hi = bots.message("hi");
     await bots.say("not for a bot");
     await bots.say(hi);

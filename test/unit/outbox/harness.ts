@@ -87,6 +87,7 @@ export function scriptedLine(answer: Answer = () => ({ kind: "sent" })): Line {
       groups: unused,
       checkNumbers: unused,
       group: unused,
+      groupAdmin: {} as never,
       channel: unused,
       followChannel: unused,
       unfollowChannel: unused,

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Draft } from "../../../src/model/messages.ts";
+import type { Draft } from "../../../src/model/content/drafts.ts";
 import { createRetention, type Retention } from "../../../src/retention/retention.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { scansOf, watchStatements } from "../store/query-plan.ts";

@@ -49,6 +49,10 @@ const NO_DEADLINES = [
   "outbox.read_at",
   "outbox.played_at",
   "outbox.ended_at",
+  "outbox.scheduled_at",
+  // What somebody else has named.
+  "outbox.send_at",
+  "outbox.not_after",
   "outbox.failed_at",
   "outbox.expired_at",
   "chat_state.last_incoming_at",

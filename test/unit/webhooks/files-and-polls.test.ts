@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import sharp from "sharp";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import type { MediaDraft } from "../../../src/model/messages.ts";
+import type { MediaDraft } from "../../../src/model/content/drafts.ts";
 import { createMedia } from "../../../src/media/media.ts";
 import { createSafeFetch } from "../../../src/net/safe-fetch.ts";
 import { systemTime } from "../../../src/model/time.ts";

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { describe, expect, it } from "vitest";
-import type { Draft } from "../../../src/model/messages.ts";
+import type { Draft } from "../../../src/model/content/drafts.ts";
 import { commitIntake } from "../../../src/store/write/intake.ts";
 import { baileys } from "../../../src/whatsapp/baileys.ts";
 import { createChatTimers } from "../../../src/whatsapp/send/chat-timers.ts";

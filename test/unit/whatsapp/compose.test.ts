@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { FileFacts, OutgoingFile, Upload } from "../../../src/model/media/media.ts";
-import type { MediaDraft, MediaKind } from "../../../src/model/messages.ts";
+import type { MediaDraft } from "../../../src/model/content/drafts.ts";
+import type { MediaKind } from "../../../src/model/messages.ts";
 import { createSecretBox } from "../../../src/store/sealed/secret-box.ts";
 import { baileys } from "../../../src/whatsapp/baileys.ts";
 import { createComposer } from "../../../src/whatsapp/content/compose.ts";

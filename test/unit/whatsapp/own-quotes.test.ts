@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { QuotedDraft } from "../../../src/model/messages.ts";
+import type { QuotedDraft } from "../../../src/model/content/drafts.ts";
 import { baileys } from "../../../src/whatsapp/baileys.ts";
 import { readContent } from "../../../src/whatsapp/content/content.ts";
 import { toWhatsApp } from "../../../src/whatsapp/content/to-whatsapp.ts";

@@ -1,6 +1,7 @@
 import { createCipheriv, createHash, createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import type { Incoming, PollDraft } from "../../../src/model/messages.ts";
+import type { PollDraft } from "../../../src/model/content/drafts.ts";
+import type { Incoming } from "../../../src/model/messages.ts";
 import { baileys } from "../../../src/whatsapp/baileys.ts";
 import { createKnownPolls } from "../../../src/whatsapp/content/known-polls.ts";
 import { createPollReader } from "../../../src/whatsapp/content/poll-votes.ts";

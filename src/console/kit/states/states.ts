@@ -19,6 +19,8 @@ const TONES: Record<string, Tone> = {
   played: "good",
   failed: "bad",
   expired: "neutral",
+  scheduled: "info",
+  cancelled: "neutral",
   // of a delivery
   pending: "info",
   retrying: "warn",

@@ -1,5 +1,5 @@
 import type { Call } from "../../data/index.ts";
-import type { Place } from "./records.ts";
+import type { Message, Place } from "./records.ts";
 
 /** Of chats and of messages that are asked for at a time. */
 export const PAGE = 50;
@@ -46,11 +46,34 @@ export const sentCall = (id: string): Call => ({
   path: `/messages/${encodeURIComponent(id)}`,
 });
 
-/** What there is in the chat was read. */
+const callOf = ({ id }: Message): string => `/messages/${encodeURIComponent(id)}`;
+
+/** Reacts to a message. @param emoji "" takes the reaction back */
+export const reactCall = (message: Message, emoji: string): Call => ({
+  method: "POST",
+  path: `${callOf(message)}/reaction`,
+  body: { sender: message.sender, emoji },
+});
+
+/** Another text or caption. */
+export const editCall = (message: Message, text: string): Call => ({
+  method: "PATCH",
+  path: callOf(message),
+  body: { sender: message.sender, message: text },
+});
+
+/** Taken back for everyone. */
+export const deleteCall = (message: Message): Call => ({
+  method: "DELETE",
+  path: callOf(message),
+  query: { sender: message.sender },
+});
+
+/** Somebody looks at the chat. Its writers are not told: it may be one of many who look. */
 export const readCall = ({ sender, chat }: Place): Call => ({
   method: "POST",
   path: `/chats/${encodeURIComponent(chat)}/read`,
-  body: { sender },
+  body: { sender, receipts: false },
 });
 
 /** Bots pause in the chat. @param minutes default is the gateway's */

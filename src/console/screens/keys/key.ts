@@ -17,6 +17,7 @@ export const PERMISSIONS = [
   "media",
   "polls",
   "groups",
+  "groups_admin",
   "lid",
   "channels",
   "qr",

@@ -1,3 +1,4 @@
+import { NEVER_SENT } from "../message/changes.ts";
 import { dayOf } from "../days.ts";
 import { keyOfMessage, sameWriter, type Message } from "../records.ts";
 
@@ -56,7 +57,7 @@ const isClose = (before: Message, message: Message): boolean =>
 function reactionsOf(messages: readonly Message[]): Map<string, Reactions> {
   const byPerson = new Map<string, Map<string, string>>();
   for (const { type, target_id: target, direction, from, message, state } of messages) {
-    if (type !== "reaction" || target === undefined || state === "failed" || state === "expired") continue;
+    if (type !== "reaction" || target === undefined || NEVER_SENT.has(state)) continue;
     const people = byPerson.get(target) ?? new Map<string, string>();
     byPerson.set(target, people.set(direction === "out" ? "" : from, message));
   }

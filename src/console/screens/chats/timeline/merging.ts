@@ -4,11 +4,13 @@ type State = NonNullable<Message["state"]>;
 
 /** How far a message of ours has come: it goes forwards, or stays. */
 const RANK: Record<string, number> = {
+  scheduled: -1,
   queued: 0,
   sending: 1,
   sent: 2,
   failed: 2,
   expired: 2,
+  cancelled: 2,
   delivered: 3,
   read: 4,
   played: 5,

@@ -1,0 +1,150 @@
+import { defineQuestion, type Cluster } from "../model/nodes/cluster.ts";
+import { GatewayError } from "../model/errors/errors.ts";
+import { SECOND_MS } from "../model/time.ts";
+import type { WhatsAppConnection } from "../whatsapp/port.ts";
+import {
+  GroupRefused,
+  type GroupAdmin,
+  type GroupDetails,
+  type GroupSettings,
+  type JoinRequest,
+  type MemberAction,
+  type MemberOutcome,
+  type NewGroup,
+  type RequestAction,
+} from "../whatsapp/port/group-admin.ts";
+import { connected } from "./connected.ts";
+import { toRecord, type GroupRecord, type Own } from "./group-record.ts";
+
+export { MEMBER_ACTIONS, REQUEST_ACTIONS } from "../whatsapp/port/group-admin.ts";
+export type { GroupSettings, JoinRequest, MemberOutcome } from "../whatsapp/port/group-admin.ts";
+
+/** A group as one of its members sees it. */
+export type SeenGroup = GroupDetails & { record: GroupRecord };
+
+/**
+ * What numbers do with groups, at whichever node.
+ *
+ * @throws UNAVAILABLE while the number is not connected; NOT_FOUND for what is no group of it; CANNOT_SEND for those who are no
+ *   admins; RATE_LIMITED; WHATSAPP_REFUSED
+ */
+export type GroupAdministration = {
+  details(deviceId: number, id: string): Promise<SeenGroup>;
+  create(deviceId: number, wanted: NewGroup): Promise<{ group: SeenGroup; refused: MemberOutcome[] }>;
+  change(deviceId: number, asked: { id: string; settings: GroupSettings }): Promise<null>;
+  members(
+    deviceId: number,
+    asked: { id: string; action: MemberAction; people: readonly string[] },
+  ): Promise<MemberOutcome[]>;
+  invite(deviceId: number, asked: { id: string; renew: boolean }): Promise<string>;
+  join(deviceId: number, code: string): Promise<{ id: string; requested: boolean }>;
+  leave(deviceId: number, id: string): Promise<null>;
+  requests(deviceId: number, id: string): Promise<JoinRequest[]>;
+  decide(
+    deviceId: number,
+    asked: { id: string; action: RequestAction; people: readonly string[] },
+  ): Promise<MemberOutcome[]>;
+};
+
+interface GroupAdministrationDeps {
+  cluster: Cluster;
+  /** Null unless the number is open. */
+  connection: (deviceId: number) => Pick<WhatsAppConnection, "groupAdmin"> | null;
+  identity: (deviceId: number) => Own | null;
+}
+
+/** WhatsApp takes its time to add a thousand people. */
+const DEADLINE_MS = 25 * SECOND_MS;
+const ask = <Asked, Answered>(name: string) =>
+  defineQuestion<Asked, Answered>(`directory.group-admin.${name}`, DEADLINE_MS);
+type AskedOf<Name extends keyof GroupAdministration> = Parameters<GroupAdministration[Name]>[1];
+type AnswerOf<Name extends keyof GroupAdministration> = Awaited<ReturnType<GroupAdministration[Name]>>;
+
+const DETAILS = ask<AskedOf<"details">, AnswerOf<"details">>("details");
+const CREATE = ask<AskedOf<"create">, AnswerOf<"create">>("create");
+const CHANGE = ask<AskedOf<"change">, AnswerOf<"change">>("change");
+const MEMBERS = ask<AskedOf<"members">, AnswerOf<"members">>("members");
+const INVITE = ask<AskedOf<"invite">, AnswerOf<"invite">>("invite");
+const JOIN = ask<AskedOf<"join">, AnswerOf<"join">>("join");
+const LEAVE = ask<AskedOf<"leave">, AnswerOf<"leave">>("leave");
+const REQUESTS = ask<AskedOf<"requests">, AnswerOf<"requests">>("requests");
+const DECIDE = ask<AskedOf<"decide">, AnswerOf<"decide">>("decide");
+
+/** Whichever node is asked, the number's own one does it. */
+export function createGroupAdministration(deps: GroupAdministrationDeps): GroupAdministration {
+  const { bus } = deps.cluster;
+  const lines = (deviceId: number): GroupAdmin => connected(deps.connection(deviceId)).groupAdmin;
+  const seen = (deviceId: number, group: GroupDetails): SeenGroup => ({
+    ...group,
+    record: toRecord(group, deps.identity(deviceId) ?? NOBODY),
+  });
+
+  bus.answer(DETAILS, (deviceId, id) =>
+    inWords(async () => seen(deviceId, await lines(deviceId).details(id))),
+  );
+  bus.answer(CREATE, (deviceId, wanted) =>
+    inWords(async () => {
+      const { group, refused } = await lines(deviceId).create(wanted);
+      return { group: seen(deviceId, group), refused };
+    }),
+  );
+  bus.answer(CHANGE, (deviceId, { id, settings }) =>
+    inWords(async () => (await lines(deviceId).change(id, settings), null)),
+  );
+  bus.answer(MEMBERS, (deviceId, { id, action, people }) =>
+    inWords(() => lines(deviceId).members(id, action, people)),
+  );
+  bus.answer(INVITE, (deviceId, { id, renew }) => inWords(() => lines(deviceId).invite(id, renew)));
+  bus.answer(JOIN, (deviceId, code) => inWords(() => lines(deviceId).join(code)));
+  bus.answer(LEAVE, (deviceId, id) => inWords(async () => (await lines(deviceId).leave(id), null)));
+  bus.answer(REQUESTS, (deviceId, id) => inWords(() => lines(deviceId).requests(id)));
+  bus.answer(DECIDE, (deviceId, { id, action, people }) =>
+    inWords(() => lines(deviceId).decide(id, action, people)),
+  );
+
+  return {
+    details: (deviceId, id) => bus.ask(DETAILS, deviceId, id),
+    create: (deviceId, wanted) => bus.ask(CREATE, deviceId, wanted),
+    change: (deviceId, asked) => bus.ask(CHANGE, deviceId, asked),
+    members: (deviceId, asked) => bus.ask(MEMBERS, deviceId, asked),
+    invite: (deviceId, asked) => bus.ask(INVITE, deviceId, asked),
+    join: (deviceId, code) => bus.ask(JOIN, deviceId, code),
+    leave: (deviceId, id) => bus.ask(LEAVE, deviceId, id),
+    requests: (deviceId, id) => bus.ask(REQUESTS, deviceId, id),
+    decide: (deviceId, asked) => bus.ask(DECIDE, deviceId, asked),
+  };
+}
+
+const NOBODY: Own = { number: "", lid: null };
+/** WhatsApp does not say for how long. */
+const LIMITED_S = 300;
+
+async function inWords<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof GroupRefused ? refusal(error.code) : error;
+  }
+}
+
+function refusal(code: number): GatewayError {
+  const extra = { whatsapp_code: code };
+  switch (code) {
+    case 401:
+    case 403:
+      return new GatewayError("CANNOT_SEND", "Only admins of the group may do that.", {
+        extra: { reason: "only_admins", ...extra },
+      });
+    case 404:
+      return new GatewayError("NOT_FOUND", "The number is in no such group.");
+    case 406:
+    case 410:
+      return new GatewayError("NOT_FOUND", "This link leads to no group, or is no longer valid.");
+    case 429:
+      return new GatewayError("RATE_LIMITED", "WhatsApp wants fewer changes of groups. Wait five minutes.", {
+        retryAfter: LIMITED_S,
+      });
+    default:
+      return new GatewayError("WHATSAPP_REFUSED", `WhatsApp refused with error ${code}.`, { extra });
+  }
+}

@@ -1,0 +1,132 @@
+import { expect, it } from "vitest";
+import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../../src/model/time.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { rawRows } from "../store/rows.ts";
+import { temporaryFolder } from "../store/temporary.ts";
+import { ACCOUNT, DEVICE, hang, jid, manualClock, scriptedLine, startRun, type Run } from "./harness.ts";
+
+const ENV = { SEND_WAIT_MS: "0", PACE_PER_MINUTE: "0" };
+
+/** A text to one number at a time. @returns its id */
+async function schedule(run: Run, number: number, text: string, sendAt?: number, notAfter?: number) {
+  const [result] = await run.outbox.submit({
+    deviceId: DEVICE,
+    destinations: [{ number: String(number), jid: jid(number) }],
+    draft: {
+      kind: "text",
+      text,
+      ...(sendAt !== undefined && { sendAt }),
+      ...(notAfter !== undefined && { notAfter }),
+    },
+  });
+  return result!.id!;
+}
+
+const stateOf = async (run: Run, id: string): Promise<unknown> =>
+  (await rawRows(run.store, "SELECT state FROM outbox WHERE wa_id = ?", [id]))[0]!["state"];
+
+it("leaves in the order of its times, of one chat in the order in which it was asked for, however many are due", async () => {
+  const clock = manualClock();
+  const run = await startRun({ clock, env: ENV });
+  const line = scriptedLine();
+  await run.connect(line);
+  const nine = clock.now() + MINUTE_MS;
+  for (let at = 0; at < 450; at++)
+    await schedule(run, 4915100000 + (at % 50), `${Math.floor(at / 50)}`, nine);
+  const now = await schedule(run, 4915100000, "now");
+  await clock.advance(10);
+  expect(line.texts()).toEqual(["now"]);
+  expect(await stateOf(run, now)).toBe("sent");
+
+  await clock.advance(MINUTE_MS + 2 * SECOND_MS);
+  expect(line.sent).toHaveLength(451);
+  for (const chat of [4915100000, 4915100049])
+    expect(line.texts(jid(chat)).filter((text) => text !== "now")).toEqual(
+      Array.from({ length: 9 }, (_, n) => `${n}`),
+    );
+  await clock.advance(MINUTE_MS);
+  expect(line.sent).toHaveLength(451);
+});
+
+it("waits over the end of the gateway, a month long, and leaves once", async () => {
+  const clock = manualClock();
+  const folder = temporaryFolder();
+  const first = await startRun({ clock, folder, env: ENV });
+  const id = await schedule(first, 4915100000, "Happy birthday", clock.now() + MINUTE_MS);
+  await first.close();
+
+  const lines = [scriptedLine(), scriptedLine()];
+  for (const [index, line] of lines.entries()) {
+    const later = manualClock(clock.now() + (30 + index) * DAY_MS);
+    const run = await startRun({ clock: later, folder, env: ENV });
+    await run.connect(line);
+    await later.advance(2 * SECOND_MS);
+    const { history } = (await run.outbox.find(ACCOUNT, id))!;
+    expect(history.map(({ state }) => state)).toEqual(["scheduled", "queued", "sent"]);
+    await run.close();
+  }
+  expect(lines.map(({ sent }) => sent.length)).toEqual([1, 0]);
+});
+
+it("is not sent by a clock that is doubted", async () => {
+  const clock = manualClock();
+  let trusted = false;
+  const wrap = (store: Store): Store => ({ ...store, clock: { ...store.clock, isTrusted: () => trusted } });
+  const run = await startRun({ clock, wrap, env: ENV });
+  const line = scriptedLine();
+  await run.connect(line);
+  await schedule(run, 4915100000, "Later", clock.now() + MINUTE_MS);
+  await clock.advance(2 * MINUTE_MS);
+  expect(line.sent).toEqual([]);
+  trusted = true;
+  await clock.advance(2 * SECOND_MS);
+  expect(line.texts()).toEqual(["Later"]);
+});
+
+it("expires when its time is over, whether the number is there or not, but not once it is on its way", async () => {
+  const clock = manualClock();
+  const run = await startRun({ clock, env: ENV });
+  const away = await schedule(run, 4915100000, "Away", undefined, clock.now() + MINUTE_MS);
+  await clock.advance(MINUTE_MS + 2 * SECOND_MS);
+  expect(await stateOf(run, away)).toBe("expired");
+
+  const line = scriptedLine(hang);
+  await run.connect(line);
+  const leaving = await schedule(run, 4915100001, "Leaving", undefined, clock.now() + MINUTE_MS);
+  const behind = await schedule(run, 4915100001, "Behind", undefined, clock.now() + MINUTE_MS);
+  await clock.advance(MINUTE_MS + 2 * SECOND_MS);
+  expect(line.texts()).toEqual(["Leaving"]);
+  expect([await stateOf(run, leaving), await stateOf(run, behind)]).toEqual(["queued", "expired"]);
+});
+
+it("fails at its time when the number was logged out meanwhile", async () => {
+  const clock = manualClock();
+  const run = await startRun({ clock, env: ENV });
+  const id = await schedule(run, 4915100000, "Later", clock.now() + MINUTE_MS);
+  await run.store.writer.commit([{ sql: "UPDATE devices SET state = 'logged_out'", args: [] }]);
+  await clock.advance(MINUTE_MS + 2 * SECOND_MS);
+  expect(await stateOf(run, id)).toBe("failed");
+});
+
+it("is changed in its place, and cancelled, unless it may have left", async () => {
+  const clock = manualClock();
+  const run = await startRun({ clock, env: ENV });
+  const [wrong, never] = [await schedule(run, 4915100000, "Wrng"), await schedule(run, 4915100000, "Never")];
+  await schedule(run, 4915100000, "Last");
+  const changed = run.outbox.rewrite(DEVICE, wrong, "Right");
+  const line = scriptedLine();
+  await run.connect(line);
+  expect(await changed).toBe(true);
+  expect(await run.outbox.cancel(DEVICE, never)).toBe(true);
+  await clock.advance(10);
+  expect(line.texts()).toEqual(["Right", "Last"]);
+  expect(await run.outbox.rewrite(DEVICE, wrong, "Too late")).toBe(false);
+
+  const tried = scriptedLine(() => ({ kind: "unknown", reason: "no answer" }));
+  await run.connect(tried);
+  const uncertain = await schedule(run, 4915100000, "Tried");
+  await clock.advance(10);
+  expect(tried.texts()).toEqual(["Tried"]);
+  expect(await run.outbox.rewrite(DEVICE, uncertain, "Other")).toBe(false);
+  expect(await run.outbox.cancel(DEVICE, uncertain)).toBe(false);
+});
