@@ -5,8 +5,9 @@ import { chatFilter, listedDevices } from "../src/api/access/senders.ts";
 
 /** `GET /scheduled`: what the numbers that the key may use are to send later. */
 export default defineApi(listScheduled, async ({ app, caller, input }) => {
+  const devices = listedDevices(app, caller, input.sender);
   const { messages, ...page } = await app.conversations.messages.list({
-    devices: listedDevices(app, caller, input.sender),
+    devices,
     direction: "out",
     state: "scheduled",
     chat: input.chat?.jid,

@@ -79,27 +79,41 @@ export function createGroupAdministration(deps: GroupAdministrationDeps): GroupA
     record: toRecord(group, deps.identity(deviceId) ?? NOBODY),
   });
 
+  /** Of a group: a number that is no member of it hears what it would hear of a group that there is not. */
+  async function inGroup<T>(
+    deviceId: number,
+    id: string,
+    work: (line: GroupAdmin) => Promise<T>,
+  ): Promise<T> {
+    const line = lines(deviceId);
+    try {
+      return await work(line);
+    } catch (error) {
+      if (!(error instanceof GroupRefused)) throw error;
+      const isMember = NOT_ALLOWED.has(error.code) && (await isIn(line, id));
+      throw isMember || !HIDDEN.has(error.code) ? refusal(error.code) : noGroup();
+    }
+  }
+
   bus.answer(DETAILS, (deviceId, id) =>
-    inWords(async () => seen(deviceId, await lines(deviceId).details(id))),
+    inGroup(deviceId, id, async (line) => seen(deviceId, await line.details(id))),
   );
-  bus.answer(CREATE, (deviceId, wanted) =>
-    inWords(async () => {
-      const { group, refused } = await lines(deviceId).create(wanted);
-      return { group: seen(deviceId, group), refused };
-    }),
-  );
+  bus.answer(CREATE, async (deviceId, wanted) => {
+    const { group, refused } = await inWords(() => lines(deviceId).create(wanted));
+    return { group: seen(deviceId, group), refused };
+  });
   bus.answer(CHANGE, (deviceId, { id, settings }) =>
-    inWords(async () => (await lines(deviceId).change(id, settings), null)),
+    inGroup(deviceId, id, async (line) => (await line.change(id, settings), null)),
   );
   bus.answer(MEMBERS, (deviceId, { id, action, people }) =>
-    inWords(() => lines(deviceId).members(id, action, people)),
+    inGroup(deviceId, id, (line) => line.members(id, action, people)),
   );
-  bus.answer(INVITE, (deviceId, { id, renew }) => inWords(() => lines(deviceId).invite(id, renew)));
+  bus.answer(INVITE, (deviceId, { id, renew }) => inGroup(deviceId, id, (line) => line.invite(id, renew)));
   bus.answer(JOIN, (deviceId, code) => inWords(() => lines(deviceId).join(code)));
-  bus.answer(LEAVE, (deviceId, id) => inWords(async () => (await lines(deviceId).leave(id), null)));
-  bus.answer(REQUESTS, (deviceId, id) => inWords(() => lines(deviceId).requests(id)));
+  bus.answer(LEAVE, (deviceId, id) => inGroup(deviceId, id, async (line) => (await line.leave(id), null)));
+  bus.answer(REQUESTS, (deviceId, id) => inGroup(deviceId, id, (line) => line.requests(id)));
   bus.answer(DECIDE, (deviceId, { id, action, people }) =>
-    inWords(() => lines(deviceId).decide(id, action, people)),
+    inGroup(deviceId, id, (line) => line.decide(id, action, people)),
   );
 
   return {
@@ -127,6 +141,19 @@ async function inWords<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
+/** WhatsApp's codes for those who are no admins, or no members. */
+const NOT_ALLOWED: ReadonlySet<number> = new Set([401, 403]);
+/** Those that say nothing but that this group is not the number's. */
+const HIDDEN: ReadonlySet<number> = new Set([401, 403, 404, 410]);
+
+const isIn = (line: GroupAdmin, id: string): Promise<boolean> =>
+  line.details(id).then(
+    () => true,
+    () => false,
+  );
+
+const noGroup = (): GatewayError => new GatewayError("NOT_FOUND", "The number is in no such group.");
+
 function refusal(code: number): GatewayError {
   const extra = { whatsapp_code: code };
   switch (code) {
@@ -136,10 +163,11 @@ function refusal(code: number): GatewayError {
         extra: { reason: "only_admins", ...extra },
       });
     case 404:
-      return new GatewayError("NOT_FOUND", "The number is in no such group.");
     case 406:
     case 410:
-      return new GatewayError("NOT_FOUND", "This link leads to no group, or is no longer valid.");
+      return new GatewayError("INVALID_PARAMETERS", "Invalid parameters!", {
+        fields: { invite: ["Leads to no group, or is no longer valid."] },
+      });
     case 429:
       return new GatewayError("RATE_LIMITED", "WhatsApp wants fewer changes of groups. Wait five minutes.", {
         retryAfter: LIMITED_S,

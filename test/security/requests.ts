@@ -53,6 +53,11 @@ export const parametersOf = ({ path }: Endpoint): string[] =>
 
 export const fieldsOf = (endpoint: Endpoint): string[] => Object.keys(endpoint.input.shape);
 
+/** Where a field has other values than elsewhere. */
+const RIGHT_AT: Record<string, Record<string, unknown>> = {
+  "POST /groups/{id}/requests": { action: "approve" },
+};
+
 /** Of several fields one is enough: this one. */
 const CHOSEN: Record<string, string[]> = { "POST /send-media": ["url"] };
 
@@ -69,7 +74,8 @@ export function demandedBy(endpoint: Endpoint): string[] {
 
 /** Every demanded field with a value that is right. */
 export function rightFields(endpoint: Endpoint): Record<string, unknown> {
-  return Object.fromEntries(demandedBy(endpoint).map((name) => [name, RIGHT[name]]));
+  const right = { ...RIGHT, ...RIGHT_AT[nameOf(endpoint)] };
+  return Object.fromEntries(demandedBy(endpoint).map((name) => [name, right[name]]));
 }
 
 /** @param params one for each parameter of the path, already escaped */

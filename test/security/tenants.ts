@@ -61,6 +61,7 @@ async function addNumber(world: World, key: string, number: string, contact: str
   const ids = {
     "magic-link": link.body["data"].id,
     channels: channel.id,
+    groups: group,
     chats: contact,
     messages: sent.body["id"],
     deliveries: delivery,
