@@ -7,6 +7,8 @@ import { sourceReader } from "./source-files.ts";
 export interface LiveBots {
   /** By id: a function that imports the file as it is now. */
   bots: Record<string, () => Promise<unknown>>;
+  /** By id: where the file lies. */
+  paths: Record<string, string>;
   locales: Record<string, unknown>;
 }
 
@@ -24,8 +26,15 @@ export async function liveBots(folder: string): Promise<LiveBots> {
     .flatMap(filesOf)
     .map((file) => nameIn(folder, file))
     .toSorted();
-  const bots = files.filter(isBot).map((file) => [idOf(file), () => read(join(folder, file))] as const);
-  return { bots: Object.fromEntries(bots.toReversed()), locales: readLocales(folder) };
+  const found = files
+    .filter(isBot)
+    .toReversed()
+    .map((file) => [idOf(file), join(folder, file)] as const);
+  return {
+    bots: Object.fromEntries(found.map(([id, path]) => [id, () => read(path)])),
+    paths: Object.fromEntries(found),
+    locales: readLocales(folder),
+  };
 }
 
 /**
