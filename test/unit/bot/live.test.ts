@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { liveBots, reloadLines, watchBots } from "../../../src/bot/files/live.ts";
+import { liveBots, readReloadLine, reloadLines, watchBots } from "../../../src/bot/files/live.ts";
 import { loadBots } from "../../../src/bot/files/load.ts";
 import { removeFolder } from "../../_setup/folders.ts";
 import { listeningLog } from "./messages.ts";
@@ -64,6 +64,25 @@ describe("what a developer is told of a reload", () => {
       "fresh added",
       "_mark.ts loaded again",
     ]);
+  });
+
+  it("can be read again from the lines", () => {
+    const files = ["gone.ts", "hello.ts", "fresh.ts", "wrong.ts", "new.ts", "_mark.ts"];
+    const after = [
+      { id: "hello" },
+      { id: "fresh" },
+      { id: "wrong", error: "SyntaxError: no (wrong.ts:1)\nmore", kept: true },
+      { id: "new", error: "TypeError: it was not reloaded" },
+    ];
+    expect(reloadLines(files, ["gone", "hello", "wrong"], after).map(readReloadLine)).toEqual([
+      { what: "removed", name: "gone" },
+      { what: "reloaded", name: "hello" },
+      { what: "added", name: "fresh" },
+      { what: "broken", name: "wrong", error: "SyntaxError: no (wrong.ts:1)", kept: true },
+      { what: "broken", name: "new", error: "TypeError: it was not reloaded" },
+      { what: "loaded", name: "_mark.ts" },
+    ]);
+    expect(readReloadLine("listening")).toBeNull();
   });
 
   it("names bots whose folder is gone", () => {
