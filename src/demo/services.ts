@@ -28,6 +28,8 @@ const SIMULATOR_START_MS = 30_000;
 export interface Development {
   /** Of the bots, absolute. */
   folder: string;
+  /** Of the built console; without it there is none. */
+  consoleDir?: string;
   /** Gets what the gateway writes. */
   onLine(line: string): void;
 }
@@ -80,29 +82,32 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
   const port = await freePort();
   const adminToken = randomBytes(24).toString("hex");
   const operator = createGatewayClient(`http://127.0.0.1:${port}`, adminToken);
-  const given = gatewayProgram({ port, adminToken, dataDir, simulator, dev });
+  const given = gatewayProgram({ port, adminToken, dataDir, simulator, dev, folder });
   let kept: Kept | null = null;
   await steps.run("gateway", async (report) => {
     report("starting");
     const late = tooLate("The gateway", GATEWAY_START_MS);
     if (options.restarts) {
       kept = keepRunning(
-        () => start(given),
+        () => overheard(start(given), dev),
         () => untilReady(operator),
       );
       cleanup.add(() => kept!.stop());
       watch(kept.givenUp);
       await Promise.race([kept.up(), kept.givenUp, late]);
     } else {
-      const program = watched(start, { cleanup, watch })(given);
-      if (dev && program.child.stdout)
-        createInterface({ input: program.child.stdout }).on("line", dev.onLine);
+      const program = overheard(watched(start, { cleanup, watch })(given), dev);
       await Promise.race([untilReady(operator), program.crashed, late]);
     }
     return operator.baseUrl;
   });
   const apiKey = await makeAccount(operator, steps);
   return { simulator, gateway: operator.as(apiKey), apiKey, adminToken, folder, dataDir, kept };
+}
+
+function overheard(program: Program, dev: Development | undefined): Program {
+  if (dev && program.child.stdout) createInterface({ input: program.child.stdout }).on("line", dev.onLine);
+  return program;
 }
 
 async function makeAccount(operator: GatewayClient, steps: Steps): Promise<string> {
@@ -180,17 +185,31 @@ interface GatewayFacts {
   adminToken: string;
   dataDir: string;
   simulator: Simulator;
+  /** The demo's own. */
+  folder: string;
   dev: Development | undefined;
 }
 
-function gatewayProgram({ port, adminToken, dataDir, simulator, dev }: GatewayFacts): Parameters<Start>[0] {
+function gatewayProgram({
+  port,
+  adminToken,
+  dataDir,
+  simulator,
+  folder,
+  dev,
+}: GatewayFacts): Parameters<Start>[0] {
   return {
     name: "gateway",
     args: dev ? devServer(port) : ["--import", "./src/demo/end-with-parent.mjs", ".output/server/index.mjs"],
     readOutput: dev !== undefined,
     env: {
       NODE_ENV: dev ? "development" : "production",
-      ...(dev && { PARLEY_DEV_BOTS: dev.folder }),
+      ...(dev && {
+        PARLEY_DEV_BOTS: dev.folder,
+        // Two of them at the same time would build into one folder. Its frames are no author's, as those of packages.
+        PARLEY_DEV_BUILD: join(folder, "node_modules/.nitro"),
+      }),
+      ...(dev?.consoleDir !== undefined && { CONSOLE_DIR: dev.consoleDir }),
       HOST: "127.0.0.1",
       PORT: String(port),
       DATA_DIR: dataDir,

@@ -36,7 +36,7 @@ export async function servePlayground(
     if (url.pathname === "/") return void response.writeHead(302, { location: BASE }).end();
     if (!url.pathname.startsWith(`${API}/`)) return sendPage(request, response, pages, url.pathname);
     if (!hasToken(request, token))
-      return sendJson(response, 401, { error: "Open the address that npm run demo printed." });
+      return sendJson(response, 401, { error: "Open the address that the terminal shows." });
     if (url.pathname === `${API}/events`) return streamEvents(playground, response);
     return void answer(playground, request, response, url);
   });
