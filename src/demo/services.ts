@@ -60,6 +60,8 @@ export interface ServicesOptions {
   watch(crashed: Promise<never>): void;
   /** The gateway is that of `nitro dev`. Default: the built one. */
   dev?: Development | undefined;
+  /** Where the console leads whoever wants to write from a phone. */
+  playground?: string;
   /** The gateway is started again whenever it ends. Default false: its end is the demo's. */
   restarts?: boolean;
 }
@@ -68,7 +70,7 @@ type Start = (options: Omit<ProgramOptions, "cwd" | "logFile">) => Program;
 
 /** Builds when needed, starts simulator and gateway, and makes an account. @throws Error of the step that failed */
 export async function openServices(options: ServicesOptions): Promise<Services> {
-  const { root, steps, cleanup, watch, dev } = options;
+  const { root, steps, cleanup, watch, dev, playground } = options;
   if (dev === undefined)
     await steps.run("build", async (report) => {
       const seconds = await buildIfStale(root, report);
@@ -82,7 +84,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
   const port = await freePort();
   const adminToken = randomBytes(24).toString("hex");
   const operator = createGatewayClient(`http://127.0.0.1:${port}`, adminToken);
-  const given = gatewayProgram({ port, adminToken, dataDir, simulator, dev, folder });
+  const given = gatewayProgram({ port, adminToken, dataDir, simulator, dev, folder, playground });
   let kept: Kept | null = null;
   await steps.run("gateway", async (report) => {
     report("starting");
@@ -188,6 +190,7 @@ interface GatewayFacts {
   /** The demo's own. */
   folder: string;
   dev: Development | undefined;
+  playground: string | undefined;
 }
 
 function gatewayProgram({
@@ -197,6 +200,7 @@ function gatewayProgram({
   simulator,
   folder,
   dev,
+  playground,
 }: GatewayFacts): Parameters<Start>[0] {
   return {
     name: "gateway",
@@ -217,6 +221,7 @@ function gatewayProgram({
       WHATSAPP_WS_URL: simulator.wsUrl,
       WHATSAPP_NOISE_ROOT: simulator.noiseRoot,
       WHATSAPP_CA_FILE: simulator.caFile,
+      ...(playground !== undefined && { PLAYGROUND_URL: playground }),
       PASSKEY_LINKING: "1",
       // The demo's webhook receiver listens on loopback.
       ALLOW_PRIVATE_NETWORK: "1",

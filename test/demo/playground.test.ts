@@ -590,6 +590,7 @@ describe("the page", () => {
     // The webhook's answer has the text as well.
     const note = (text: string, kind: string) => bubble(ANA, text).first().locator(`[data-note="${kind}"]`);
     let end: () => Promise<void>;
+    let address = "";
 
     beforeAll(async () => {
       save("hello.ts", HELLO_BOT);
@@ -602,12 +603,13 @@ describe("the page", () => {
         if (child.exitCode === null && child.kill("SIGINT")) await once(child, "close");
         rmSync(folder, { recursive: true });
       };
-      const address = /Playground +(\S+)/;
+      const wanted = /Playground +(\S+)/;
       await until(() => {
         if (child.exitCode !== null) throw new Error(`It ended:\n${said}`);
-        return address.test(said);
+        return wanted.test(said);
       }, 150_000);
-      await page.goto(address.exec(said)![1]!);
+      address = wanted.exec(said)![1]!;
+      await page.goto(address);
       await page.getByRole("button", { name: "Scan with the shop's phone" }).click();
       await page.getByText("Connected", { exact: true }).waitFor();
     }, 240_000);
@@ -674,6 +676,8 @@ describe("the page", () => {
       await page.getByRole("menuitem", { name: "As the account" }).click();
       const desk = await popup;
       await desk.getByRole("navigation").getByRole("link", { name: "Bots" }).waitFor();
+      const { data } = await desk.evaluate(async () => (await fetch("/console/session")).json());
+      expect(data.playground).toBe(address);
       await desk.close();
 
       save("late.ts", HELLO_BOT.replace(/hello/g, "late"));

@@ -2,11 +2,12 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { Steps } from "../../cli/terminal.ts";
 import type { Cleanup } from "../cleanup.ts";
+import { freePort } from "../../process/free-port.ts";
 import { openServices } from "../services.ts";
 import { buildPageIfStale, CONSOLE, PLAYGROUND } from "./build-page.ts";
 import { readPages } from "./pages.ts";
 import { createPlayground, type Playground } from "./playground.ts";
-import { servePlayground } from "./server.ts";
+import { playgroundUrl, servePlayground } from "./server.ts";
 
 /** Where the playground is, and whose it is. */
 export interface OpenPlayground {
@@ -55,15 +56,16 @@ export async function openPlayground(options: OpenOptions): Promise<OpenPlaygrou
     consoleDir: join(root, CONSOLE.folder),
     onLine: (line: string): void => playground?.hear(line),
   };
-  const services = await openServices({ root, steps, cleanup, watch, dev, restarts: true });
+  // Before the gateway, whose console leads there.
+  const [port, token] = [await freePort(), randomBytes(24).toString("base64url")];
+  const url = playgroundUrl(port, token);
+  const services = await openServices({ root, steps, cleanup, watch, dev, playground: url, restarts: true });
   await build("page", PLAYGROUND);
-  let url = "";
   await steps.run("playground", async () => {
     playground = await createPlayground({ services, cleanup, stories, author, onTrouble });
     const pages = readPages(join(root, PLAYGROUND.folder));
-    const server = await servePlayground(playground, { token: randomBytes(24).toString("base64url"), pages });
+    const server = await servePlayground(playground, { port, token, pages });
     cleanup.add(() => server.close());
-    url = server.url;
     return new URL(url).origin;
   });
   return { url, baseUrl: services.gateway.baseUrl, apiKey: services.apiKey };
