@@ -80,6 +80,8 @@ function routesModule(nitro: Nitro): string {
 
 export default defineConfig({
   serverDir: "./",
+  // In development alone; Nitro's own default.
+  buildDir: process.env["PARLEY_DEV_BUILD"] ?? "node_modules/.nitro",
   serverEntry: false,
   renderer: false,
   compatibilityDate: "2026-09-01",

@@ -249,6 +249,11 @@ function readWhatsApp(settings: Settings, path: (text: string) => string) {
     throw new StartError(
       "WHATSAPP_NOISE_ROOT is for a simulator only: set WHATSAPP_WS_URL to the simulator's address, or remove it.",
     );
+  const playgroundUrl = settings.url("PLAYGROUND_URL", ["http:", "https:"]);
+  if (playgroundUrl !== null && real)
+    throw new StartError(
+      "PLAYGROUND_URL is for a simulator only: set WHATSAPP_WS_URL to the simulator's address, or remove it.",
+    );
   const whatsappCaFile = readFile(settings, "WHATSAPP_CA_FILE", path);
   if (whatsappCaFile !== null && !readFileSync(whatsappCaFile, "utf8").includes("BEGIN CERTIFICATE"))
     throw new StartError(
@@ -256,7 +261,14 @@ function readWhatsApp(settings: Settings, path: (text: string) => string) {
     );
   const whatsappVersionUrl = settings.url("WHATSAPP_VERSION_URL", ["https:", "http:"]);
   const whatsappVersion = readVersion(settings);
-  return { whatsappWsUrl, whatsappNoiseRoot, whatsappCaFile, whatsappVersion, whatsappVersionUrl };
+  return {
+    whatsappWsUrl,
+    whatsappNoiseRoot,
+    whatsappCaFile,
+    whatsappVersion,
+    whatsappVersionUrl,
+    playgroundUrl,
+  };
 }
 
 function isWhatsAppHost(hostname: string): boolean {

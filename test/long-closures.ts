@@ -16,7 +16,7 @@ export const LONG_CLOSURES: Record<string, number> = {
   "src/console/data/list.ts useList": 133,
   "src/console/screens/chats/timeline/timeline.ts useTimeline": 117,
   "src/demo/playground/phones.ts createPhones": 88,
-  "src/demo/playground/playground.ts createPlayground": 117,
+  "src/demo/playground/playground.ts createPlayground": 110,
   "src/directory/channels.ts createChannels": 81,
   "src/events/feed.ts createFeed": 83,
   "src/media/elsewhere.ts createElsewhere": 102,

@@ -1542,6 +1542,8 @@ export interface components {
             devices: string[] | null;
             /** @description Send it as `X-CSRF-Token` with every request that changes something */
             csrf: string;
+            /** @description Where the simulator's phones are; left out: WhatsApp is the real one, or there is no such page */
+            playground?: string;
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */

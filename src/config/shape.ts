@@ -74,6 +74,8 @@ export interface Config {
   /** 32 bytes: Noise root public key of a simulator. */
   whatsappNoiseRoot: Buffer | null;
   whatsappCaFile: string | null;
+  /** The playground that surrounds the simulator, with what lets a browser in; null: there is none. */
+  playgroundUrl: string | null;
   /** Linking may ask for the owner's passkey, and a person answers it. */
   passkeyLinking: boolean;
   /** Where the operator is told what he would want to know at night; null: nowhere. */

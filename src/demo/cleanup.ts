@@ -7,6 +7,13 @@ export interface Cleanup {
   run(failed: boolean): Promise<void>;
 }
 
+/** Keeps the process alive when there is no terminal to wait for; it never resolves. */
+export function stayUp(cleanup: Cleanup): Promise<never> {
+  const alive = setInterval(() => {}, 60_000);
+  cleanup.add(async () => clearInterval(alive));
+  return new Promise<never>(() => {});
+}
+
 /** An empty list. What fails while it is undone is passed over: the rest is undone all the same. */
 export function createCleanup(): Cleanup {
   const undos: Undo[] = [];

@@ -8,10 +8,11 @@ import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { createPaint, createSteps, wantsColour } from "../cli/terminal.ts";
 import { repositoryRoot } from "../config.ts";
-import { hasDisplay, openInBrowser } from "./browser.ts";
-import { createCleanup } from "./cleanup.ts";
+import { hasDisplay } from "./browser.ts";
+import { createCleanup, stayUp } from "./cleanup.ts";
 import { startConversation, type Conversation } from "./conversation.ts";
-import { openPlayground } from "./playground/open.ts";
+import { Interrupted, untilInterrupted } from "./interrupted.ts";
+import { showPlayground } from "./playground/show.ts";
 import { openPrompt } from "./prompt.ts";
 import { takeTyped } from "./save-story.ts";
 import { play, SCRIPT } from "./script.ts";
@@ -33,8 +34,6 @@ const output = process.stdout;
 const paint = createPaint(wantsColour(output));
 const cleanup = createCleanup();
 let write = (row: string): void => void output.write(`${row}\n`);
-
-class Interrupted extends Error {}
 
 /** How the demo is played. */
 interface Arguments {
@@ -69,23 +68,6 @@ function readArguments(): Arguments {
     process.stderr.write(`${(error as Error).message}\n\n${HELP}`);
     process.exit(2);
   }
-}
-
-/** Rejects on Ctrl-C, SIGTERM, a closed terminal, or when nobody reads our output any more. A second signal ends at once. */
-function untilInterrupted(): { promise: Promise<never>; interrupt(): void } {
-  let interrupt!: () => void;
-  const promise = new Promise<never>((_, reject) => {
-    interrupt = () => reject(new Interrupted());
-  });
-  promise.catch(() => {});
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-    process.once(signal, () => {
-      interrupt();
-      process.once(signal, () => process.exit(130));
-    });
-  }
-  output.once("error", interrupt);
-  return { promise, interrupt };
 }
 
 async function deadline(): Promise<never> {
@@ -134,7 +116,7 @@ function sayHowToGoOn(missing: number): number {
 }
 
 /** Never ends by itself. */
-async function stayUp(stage: Stage, conversation: Conversation, interrupt: () => void): Promise<never> {
+async function goOn(stage: Stage, conversation: Conversation, interrupt: () => void): Promise<never> {
   write(`  ${paint.dim(`Type a line to write as ${CONTACT.name}. Ctrl-C ends.`)}`);
   write("");
   const prompt = openPrompt({
@@ -150,41 +132,23 @@ async function stayUp(stage: Stage, conversation: Conversation, interrupt: () =>
   });
   write = prompt.write;
   cleanup.add(async () => prompt.close());
-  return forever();
-}
-
-/** Keeps the process alive when there is no terminal to wait for. */
-function forever(): Promise<never> {
-  const alive = setInterval(() => {}, 60_000);
-  cleanup.add(async () => clearInterval(alive));
-  return new Promise<never>(() => {});
-}
-
-async function showPlayground({ opens, stories }: Arguments): Promise<never> {
-  const { url, baseUrl, apiKey } = await openPlayground({
-    root: repositoryRoot(),
-    steps: createSteps(output, paint),
-    cleanup,
-    watch,
-    stories,
-    onTrouble: (text) => write(`  ${paint.yellow("!")} ${text}`),
-  });
-  write("");
-  write(`  ${paint.dim("Playground")}  ${paint.bold(url)}`);
-  write(`  ${paint.dim("Base URL")}    ${baseUrl}`);
-  write(`  ${paint.dim("API key")}     ${apiKey}`);
-  write("");
-  write(
-    `  ${paint.dim(opens ? "It opens in your browser. Ctrl-C ends." : "Open it in a browser. Ctrl-C ends.")}`,
-  );
-  if (opens) openInBrowser(url);
-  return forever();
+  return stayUp(cleanup);
 }
 
 async function perform(given: Arguments, interrupt: () => void): Promise<number> {
   const once = given.how === "once";
   write(`\n  ${paint.bold("Parley")}  ${paint.dim("a WhatsApp number without a phone or a network")}\n`);
-  if (given.how === "playground") return showPlayground(given);
+  if (given.how === "playground")
+    return showPlayground({
+      root: repositoryRoot(),
+      steps: createSteps(output, paint),
+      cleanup,
+      watch,
+      write,
+      paint,
+      opens: given.opens,
+      stories: given.stories,
+    });
   const stage = await openStage(repositoryRoot(), createSteps(output, paint), cleanup, watch);
   write("");
   const conversation = converse(stage);
@@ -197,7 +161,7 @@ async function perform(given: Arguments, interrupt: () => void): Promise<number>
     for (const sentence of missing) write(`  ${paint.red("✗")} ${sentence}`);
     if (once) return sayHowToGoOn(missing.length);
     showAccess(stage);
-    return stayUp(stage, conversation, interrupt);
+    return goOn(stage, conversation, interrupt);
   };
   return Promise.race([talk(), conversation.lost]);
 }
@@ -221,7 +185,7 @@ if (given.help) {
   output.write(HELP);
   process.exit(0);
 }
-const interrupted = untilInterrupted();
+const interrupted = untilInterrupted(output);
 const ends = [
   perform(given, interrupted.interrupt),
   interrupted.promise,

@@ -28,6 +28,8 @@ const SIMULATOR_START_MS = 30_000;
 export interface Development {
   /** Of the bots, absolute. */
   folder: string;
+  /** Of the built console; without it there is none. */
+  consoleDir?: string;
   /** Gets what the gateway writes. */
   onLine(line: string): void;
 }
@@ -58,6 +60,8 @@ export interface ServicesOptions {
   watch(crashed: Promise<never>): void;
   /** The gateway is that of `nitro dev`. Default: the built one. */
   dev?: Development | undefined;
+  /** Where the console leads whoever wants to write from a phone. */
+  playground?: string;
   /** The gateway is started again whenever it ends. Default false: its end is the demo's. */
   restarts?: boolean;
 }
@@ -66,7 +70,7 @@ type Start = (options: Omit<ProgramOptions, "cwd" | "logFile">) => Program;
 
 /** Builds when needed, starts simulator and gateway, and makes an account. @throws Error of the step that failed */
 export async function openServices(options: ServicesOptions): Promise<Services> {
-  const { root, steps, cleanup, watch, dev } = options;
+  const { root, steps, cleanup, watch, dev, playground } = options;
   if (dev === undefined)
     await steps.run("build", async (report) => {
       const seconds = await buildIfStale(root, report);
@@ -80,29 +84,32 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
   const port = await freePort();
   const adminToken = randomBytes(24).toString("hex");
   const operator = createGatewayClient(`http://127.0.0.1:${port}`, adminToken);
-  const given = gatewayProgram({ port, adminToken, dataDir, simulator, dev });
+  const given = gatewayProgram({ port, adminToken, dataDir, simulator, dev, folder, playground });
   let kept: Kept | null = null;
   await steps.run("gateway", async (report) => {
     report("starting");
     const late = tooLate("The gateway", GATEWAY_START_MS);
     if (options.restarts) {
       kept = keepRunning(
-        () => start(given),
+        () => overheard(start(given), dev),
         () => untilReady(operator),
       );
       cleanup.add(() => kept!.stop());
       watch(kept.givenUp);
       await Promise.race([kept.up(), kept.givenUp, late]);
     } else {
-      const program = watched(start, { cleanup, watch })(given);
-      if (dev && program.child.stdout)
-        createInterface({ input: program.child.stdout }).on("line", dev.onLine);
+      const program = overheard(watched(start, { cleanup, watch })(given), dev);
       await Promise.race([untilReady(operator), program.crashed, late]);
     }
     return operator.baseUrl;
   });
   const apiKey = await makeAccount(operator, steps);
   return { simulator, gateway: operator.as(apiKey), apiKey, adminToken, folder, dataDir, kept };
+}
+
+function overheard(program: Program, dev: Development | undefined): Program {
+  if (dev && program.child.stdout) createInterface({ input: program.child.stdout }).on("line", dev.onLine);
+  return program;
 }
 
 async function makeAccount(operator: GatewayClient, steps: Steps): Promise<string> {
@@ -180,17 +187,33 @@ interface GatewayFacts {
   adminToken: string;
   dataDir: string;
   simulator: Simulator;
+  /** The demo's own. */
+  folder: string;
   dev: Development | undefined;
+  playground: string | undefined;
 }
 
-function gatewayProgram({ port, adminToken, dataDir, simulator, dev }: GatewayFacts): Parameters<Start>[0] {
+function gatewayProgram({
+  port,
+  adminToken,
+  dataDir,
+  simulator,
+  folder,
+  dev,
+  playground,
+}: GatewayFacts): Parameters<Start>[0] {
   return {
     name: "gateway",
     args: dev ? devServer(port) : ["--import", "./src/demo/end-with-parent.mjs", ".output/server/index.mjs"],
     readOutput: dev !== undefined,
     env: {
       NODE_ENV: dev ? "development" : "production",
-      ...(dev && { PARLEY_DEV_BOTS: dev.folder }),
+      ...(dev && {
+        PARLEY_DEV_BOTS: dev.folder,
+        // Two of them at the same time would build into one folder. Its frames are no author's, as those of packages.
+        PARLEY_DEV_BUILD: join(folder, "node_modules/.nitro"),
+      }),
+      ...(dev?.consoleDir !== undefined && { CONSOLE_DIR: dev.consoleDir }),
       HOST: "127.0.0.1",
       PORT: String(port),
       DATA_DIR: dataDir,
@@ -198,6 +221,7 @@ function gatewayProgram({ port, adminToken, dataDir, simulator, dev }: GatewayFa
       WHATSAPP_WS_URL: simulator.wsUrl,
       WHATSAPP_NOISE_ROOT: simulator.noiseRoot,
       WHATSAPP_CA_FILE: simulator.caFile,
+      ...(playground !== undefined && { PLAYGROUND_URL: playground }),
       PASSKEY_LINKING: "1",
       // The demo's webhook receiver listens on loopback.
       ALLOW_PRIVATE_NETWORK: "1",

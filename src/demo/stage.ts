@@ -107,6 +107,11 @@ export async function bindBots(
   return bots.map(({ id }) => id);
 }
 
+/** A new bot that waits to be bound would answer nobody. */
+export async function switchOn(gateway: GatewayClient, id: string): Promise<void> {
+  await gateway.patch(`/devices/${NUMBER}/bots`, { bots: [{ id, enabled: true }] });
+}
+
 interface ListedBot {
   id: string;
   error?: string;

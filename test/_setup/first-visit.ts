@@ -11,6 +11,9 @@ export const heading = (page: Page, name: string) => page.getByRole("heading", {
 export const press = (page: Page, name: string | RegExp) =>
   page.getByRole("button", { name, exact: true }).click();
 
+/** Where the simulator's phones are. */
+export const toPlayground = (page: Page) => page.getByRole("link", { name: "Open the playground" });
+
 /**
  * From the number's field to a bot that answers, as somebody does who has never been here.
  *
@@ -36,6 +39,7 @@ export async function linkAndAnswer(
 
   await heading(page, "Write to it").waitFor();
   await page.getByText("Waiting for a message").waitFor();
+  await seen("waiting");
   const contact = await sim.addContact(CONTACT, { name: "Ana" });
   await contact.sendText(SHOP, "is anybody there?");
   await heading(page, "It arrived").waitFor();

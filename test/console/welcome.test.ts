@@ -7,12 +7,15 @@ import {
   tooWide,
   type ConsoleWorld,
 } from "../_setup/console-world.ts";
-import { heading, linkAndAnswer, press } from "../_setup/first-visit.ts";
+import { heading, linkAndAnswer, press, toPlayground } from "../_setup/first-visit.ts";
+
+/** As the demo gives it. */
+const PLAYGROUND = "http://127.0.0.1:9/playground#token=of-the-demo";
 
 describe("the first visit", () => {
   let world: ConsoleWorld;
   beforeAll(async () => {
-    world = await openConsole();
+    world = await openConsole({ env: { PLAYGROUND_URL: PLAYGROUND } });
   });
   afterAll(() => closeConsole(world));
 
@@ -35,7 +38,11 @@ describe("the first visit", () => {
   it("leads from a number to its first answer", async () => {
     const page = await world.open("/");
     await heading(page, "Welcome").waitFor();
-    await linkAndAnswer(page, world.sim);
+    const led: Record<string, string | null> = {};
+    await linkAndAnswer(page, world.sim, async (step) => {
+      if (["waiting", "bot"].includes(step)) led[step] = await toPlayground(page).getAttribute("href");
+    });
+    expect(led).toEqual({ waiting: PLAYGROUND, bot: PLAYGROUND });
     await page.getByRole("link", { name: "Go to the conversations" }).click();
     await page.getByText("pong").first().waitFor();
 

@@ -5,13 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createPaint, createSteps } from "../../src/cli/terminal.ts";
 import { repositoryRoot } from "../../src/config.ts";
 import { createCleanup } from "../../src/demo/cleanup.ts";
-import { startConversation } from "../../src/demo/conversation.ts";
+import { startConversation, type Conversation } from "../../src/demo/conversation.ts";
 import { play, type Turn } from "../../src/demo/script.ts";
-import { CONTACT, NUMBER, openStage } from "../../src/demo/stage.ts";
+import { CONTACT, NUMBER, openStage, type Stage } from "../../src/demo/stage.ts";
 
 const ROOT = repositoryRoot();
 /** Long enough for a build and a demo on two slow cores. */
@@ -186,12 +186,14 @@ describe("npm run demo", () => {
     expect(await leftOpen(demo.text())).toEqual([]);
   }, 200_000);
 
-  it("names what did not arrive", async () => {
+  describe("a conversation", () => {
     const cleanup = createCleanup();
-    const paper = { write: () => {} };
-    try {
-      const stage = await openStage(ROOT, createSteps(paper, createPaint(false)), cleanup, () => {});
-      const conversation = startConversation({
+    let stage: Stage;
+    let conversation: Conversation;
+    beforeAll(async () => {
+      const paper = { write: () => {} };
+      stage = await openStage(ROOT, createSteps(paper, createPaint(false)), cleanup, () => {});
+      conversation = startConversation({
         ...stage,
         number: NUMBER,
         contact: CONTACT.number,
@@ -199,15 +201,28 @@ describe("npm run demo", () => {
         onLine: () => {},
       });
       cleanup.add(async () => conversation.end());
+    }, 200_000);
+    afterAll(() => cleanup.run(false));
+
+    it("names what did not arrive", async () => {
       const turns: Turn[] = [{ says: "ping", by: "bot", expects: ["pong", "peng"] }];
-
       const missing = await play(turns, { conversation, gateway: stage.gateway, patienceMs: 3_000 });
-
       expect(missing).toEqual(["“peng” from a bot to “ping” did not arrive at Ana."]);
-    } finally {
-      await cleanup.run(false);
-    }
-  }, 200_000);
+    });
+
+    it("says that callers are answered by the calls, and others by REST", async () => {
+      await stage.gateway.patch(`/devices/${NUMBER}`, { calls: "reject", calls_text: "Please write." });
+      await stage.simulator.call(CONTACT.number, NUMBER);
+      expect(await conversation.hear(({ text }) => text === "Please write.", PATIENCE_MS)).toMatchObject({
+        speaker: { kind: "api", name: "calls" },
+      });
+      const body = { sender: NUMBER, number: CONTACT.number, message: "Please call." };
+      await stage.gateway.post("/send-message", body);
+      expect(await conversation.hear(({ text }) => text === "Please call.", PATIENCE_MS)).toMatchObject({
+        speaker: { kind: "api", name: "REST" },
+      });
+    });
+  });
 
   it("says what it does not understand", async () => {
     const demo = startDemo("--twice");

@@ -22,6 +22,9 @@ const entry = (id: string, direction: TranscriptEntry["direction"], from: string
 
 it("what was written stands above its answer, with what came of it, also when both are known before it is shown", () => {
   const lines = createLines();
+  const note = { kind: "warning" as const, text: "no price", places: [] };
+  // The gateway itself tells it, and may be faster than the transcript.
+  lines.note("QUESTION", note);
   lines.came(entry("QUESTION", "to_companion", ANA));
   lines.came(entry("ANSWER", "to_contact", SHOP));
   const why = { outcome: "answered", silence: null, by: "bot:echo" };
@@ -29,8 +32,15 @@ it("what was written stands above its answer, with what came of it, also when bo
   lines.wrote(ANA, { id: "QUESTION", at: 1, chat: SHOP, kind: "text", text: "?" } as AcceptedMessage, true);
 
   const shown = lines.ofChat(ANA, SHOP).toSorted((one, other) => one.place - other.place);
-  expect(shown.map(({ id, taken, why: said }) => ({ id, taken, why: said }))).toEqual([
-    { id: "QUESTION", taken: true, why },
-    { id: "ANSWER", taken: null, why: null },
+  expect(shown.map(({ id, taken, why: said, notes }) => ({ id, taken, why: said, notes }))).toEqual([
+    { id: "QUESTION", taken: true, why, notes: [note] },
+    { id: "ANSWER", taken: null, why: null, notes: [] },
+  ]);
+  // Once, however often it is told.
+  lines.note("QUESTION", note);
+  lines.note("ANSWER", note);
+  expect(lines.all().map(({ id, notes }) => [id, notes])).toEqual([
+    ["ANSWER", [note]],
+    ["QUESTION", [note]],
   ]);
 });

@@ -1,5 +1,6 @@
-import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { request as httpRequest } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,6 +21,14 @@ const SHOP = "31600000001";
 const ANA = "31600000002";
 const BUDI = "31600000003";
 const CARMEN = "31600000004";
+
+/** As an author has it; the numbers of its lines are looked for. */
+const HELLO_BOT = `import { defineBot } from "parley";
+export default defineBot((b) => {
+  b.keyword("hello", (ctx) => ctx.reply("Hello from one"));
+  b.keyword("price", (ctx) => { ctx.log.warn("no price is known"); ctx.reply("Ask us"); });
+  b.match(/^sum/, () => {
+    throw new RangeError("no sum"); }); });`;
 
 const cleanup = createCleanup();
 const stories = mkdtempSync(join(tmpdir(), "parley-stories-"));
@@ -571,5 +580,117 @@ describe("the page", () => {
       await page.getByText(word, { exact: true }).first().waitFor();
     }
     expect(complaints).toEqual([]);
+  });
+
+  describe("of npm run dev", () => {
+    const folder = mkdtempSync(join(tmpdir(), "parley-author-"));
+    const save = (file: string, source: string): void => writeFileSync(join(folder, file), source);
+    const reload = (bot: string, what: string) =>
+      page.locator(`[data-reload="${bot}"]`, { hasText: what }).first();
+    // The webhook's answer has the text as well.
+    const note = (text: string, kind: string) => bubble(ANA, text).first().locator(`[data-note="${kind}"]`);
+    let end: () => Promise<void>;
+    let address = "";
+
+    beforeAll(async () => {
+      save("hello.ts", HELLO_BOT);
+      save("odd.ts", `export default { priorty: 1, routes() {} };`);
+      const args = ["--import", "tsx", "src/demo/dev.ts", "--no-open", folder];
+      const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ["ignore", "pipe", "inherit"] });
+      let said = "";
+      child.stdout.on("data", (chunk: Buffer) => (said += chunk.toString()));
+      end = async () => {
+        if (child.exitCode === null && child.kill("SIGINT")) await once(child, "close");
+        rmSync(folder, { recursive: true });
+      };
+      const wanted = /Playground +(\S+)/;
+      await until(() => {
+        if (child.exitCode !== null) throw new Error(`It ended:\n${said}`);
+        return wanted.test(said);
+      }, 150_000);
+      address = wanted.exec(said)![1]!;
+      await page.goto(address);
+      await page.getByRole("button", { name: "Scan with the shop's phone" }).click();
+      await page.getByText("Connected", { exact: true }).waitFor();
+    }, 240_000);
+    afterAll(() => end?.(), 60_000);
+
+    it("says which bots were read again and when, and what may not be meant", async () => {
+      const odd = page.locator('[data-warned="odd"]');
+      await odd.waitFor();
+      expect(await odd.innerText()).toMatch(
+        /"priorty" is not known.*Did you mean "priority"\? \(odd\.ts:1\)/,
+      );
+      await type(ANA, "hello");
+      await bubble(ANA, "Hello from one").waitFor();
+
+      save("hello.ts", HELLO_BOT.replace("from one", "from two"));
+      await reload("hello", "reloaded").locator("time").waitFor();
+      await type(ANA, "hello");
+      await bubble(ANA, "Hello from two").waitFor();
+      save("fresh.ts", HELLO_BOT.replace(/hello/g, "fresh"));
+      await reload("fresh", "added").waitFor();
+      await until(async () => {
+        await type(ANA, "fresh");
+        return (await bubble(ANA, "Hello from one").count()) >= 2;
+      });
+      rmSync(join(folder, "fresh.ts"));
+      await reload("fresh", "removed").waitFor();
+    });
+
+    it("says where a file is broken, and that the previous version goes on, until it is mended", async () => {
+      save("hello.ts", `${HELLO_BOT}\nthrow new TypeError("no words yet");\n`);
+      const broken = page.locator('[data-broken="hello"]');
+      await broken.getByText("TypeError: no words yet (hello.ts:7)").waitFor();
+      await broken.getByText("the previous version goes on").waitFor();
+      await type(CARMEN, "hello");
+      await bubble(CARMEN, "Hello from two").waitFor();
+      for (const width of [390, 1440]) {
+        await page.setViewportSize({ width, height: 900 });
+        expect(await faultsOf(page)).toEqual([]);
+        expect(await tooWide(page)).toBeLessThanOrEqual(0);
+      }
+
+      save("hello.ts", HELLO_BOT);
+      await broken.waitFor({ state: "detached" });
+    });
+
+    it("puts an error and a warning beside the message that caused it, and no other", async () => {
+      await type(ANA, "sum of nothing");
+      await note("sum of nothing", "error").getByText("RangeError: no sum").waitFor();
+      await note("sum of nothing", "error")
+        .getByText(/^hello\.ts:6:\d+$/)
+        .waitFor();
+      await type(ANA, "price");
+      await note("price", "warning").getByText("hello at keyword:price: no price is known").waitFor();
+      await bubble(ANA, "Ask us").waitFor();
+      expect(await handset(ANA).locator("[data-note]").count()).toBe(2);
+      expect(await handset(CARMEN).locator("[data-note]").count()).toBe(0);
+      expect(await faultsOf(page)).toEqual([]);
+      expect(complaints).toEqual([]);
+    });
+
+    it("has the gateway's console, and is killed as the other is", async () => {
+      const popup = page.context().waitForEvent("page");
+      await page.getByRole("button", { name: "Open the console" }).click();
+      await page.getByRole("menuitem", { name: "As the account" }).click();
+      const desk = await popup;
+      await desk.getByRole("navigation").getByRole("link", { name: "Bots" }).waitFor();
+      const { data } = await desk.evaluate(async () => (await fetch("/console/session")).json());
+      expect(data.playground).toBe(address);
+      await desk.close();
+
+      save("late.ts", HELLO_BOT.replace(/hello/g, "late"));
+      await reload("late", "added").waitFor();
+      save("late.ts", "export default 5;");
+      const broken = page.locator('[data-broken="late"]');
+      await broken.getByText("the previous version goes on").waitFor();
+      await page.getByRole("button", { name: "Kill the gateway" }).click();
+      await type(BUDI, "hello");
+      await bubble(BUDI, "Hello from one").waitFor();
+      // What was killed has no version of before.
+      await broken.getByText("does not answer").waitFor();
+      expect(await bubble(BUDI, "Hello from one").count()).toBe(1);
+    });
   });
 });

@@ -82,7 +82,10 @@ const THROWING = `import { defineBot } from "parley";
 function sum(text: string): never {
   throw new RangeError("no sum for “" + text + "”");
 }
-export default defineBot((b) => b.keyword("sum", (ctx) => sum(ctx.text)));
+export default defineBot((b) => {
+  b.keyword("sum", (ctx) => sum(ctx.text));
+  b.keyword("price", (ctx) => { ctx.log.warn("no price is known"); ctx.reply("Ask us"); });
+});
 `;
 
 /** Ids of bots that answer. */
@@ -117,7 +120,7 @@ it(
     await shown(/bot fresh +second\?\n/);
 
     save("fresh.ts", "export default (b) => {");
-    await shown(/↻ fresh: .*Error.* · the last good version stays on\n/);
+    await shown(/↻ fresh: SyntaxError: .* \(fresh\.ts:1\) · the last good version stays on\n/);
     write("fresh");
     await shown(/bot fresh +second\?\n/);
 
@@ -127,8 +130,11 @@ it(
     write("sum");
     await shown(/Ana +sum\n/);
     await shown(
-      /✗ sum failed at keyword:sum: RangeError: no sum for “sum”\n +at sum\.ts:3:\d+\n +at sum\.ts:5:\d+\n/,
+      /✗ sum failed at keyword:sum: RangeError: no sum for “sum”\n +at sum\.ts:3:\d+\n +at sum\.ts:6:\d+\n/,
     );
+    write("price");
+    await shown(/! sum at keyword:price: no price is known\n/);
+    await shown(/bot sum +Ask us\n/);
 
     rmSync(join(own, "fresh.ts"));
     await shown(/↻ fresh removed\n/);

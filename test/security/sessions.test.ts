@@ -8,6 +8,8 @@ import { endpoints, isStream, nameOf, parametersOf, requestOf, rightFields } fro
 
 const NUMBER = "31600000001";
 const OTHER = "31600000002";
+/** As the demo gives it. */
+const PLAYGROUND = "http://127.0.0.1:9/playground#token=of-the-demo";
 
 let gateway: Gateway;
 let own: { id: string; key: string };
@@ -20,6 +22,7 @@ beforeAll(async () => {
       ALLOW_PRIVATE_NETWORK: "1",
       PLAN_PRO: '{"devices":9,"keys":99,"sends_per_day":null}',
       WHATSAPP_WS_URL: "ws://127.0.0.1:9/ws/chat",
+      PLAYGROUND_URL: PLAYGROUND,
     },
   });
   own = await gateway.createAccount("Own");
@@ -209,6 +212,12 @@ describe("the operator's session", () => {
     expect((await choose("nobody")).status).toBe(404);
     expect((await choose(null)).body["data"].account).toBeNull();
     expect((await gateway.get("/account", by(session))).status).toBe(403);
+  });
+
+  it("knows the simulator's phones, as a key's does, and a link's does not: it is a customer's", async () => {
+    const opened = [{ token: gateway.adminToken }, { key: own.key }, { link: await linkFor(NUMBER) }];
+    const sessions = await Promise.all(opened.map((credentials) => signIn(credentials)));
+    expect(sessions.map(({ data }) => data["playground"])).toEqual([PLAYGROUND, PLAYGROUND, undefined]);
   });
 
   it("is what a key's session never becomes", async () => {

@@ -4,5 +4,5 @@ import { chooseAccountOf, sessionAnswer } from "../../../src/api/access/sessions
 
 /** `PUT /console/session/account`: whose endpoints the operator asks from now on. */
 export default defineApi(chooseAccount, async ({ app, session, input }) =>
-  sessionAnswer(await chooseAccountOf(app, session, input.account ?? null)),
+  sessionAnswer(app, await chooseAccountOf(app, session, input.account ?? null)),
 );

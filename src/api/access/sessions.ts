@@ -54,7 +54,9 @@ export async function signIn(
     credential: () => session.credential,
   };
   await endFormer(app, event);
-  return new JsonResult(sessionAnswer(session), { headers: { "set-cookie": sessionCookie(app, token) } });
+  return new JsonResult(sessionAnswer(app, session), {
+    headers: { "set-cookie": sessionCookie(app, token) },
+  });
 }
 
 const REFUSALS = {
@@ -80,20 +82,21 @@ async function endFormer(app: App, event: H3Event): Promise<void> {
   if (former !== null) await app.sessions.end(former.credential, former.id);
 }
 
-/** A session for whoever is signed in by it. */
-export const sessionView = (session: Session) => ({
+/** A session for whoever is signed in by it. A link's is for one number, of which its owner scans the code. */
+const sessionView = ({ config }: Pick<App, "config">, session: Session) => ({
   id: session.id,
   kind: session.kind,
   account: accountOf(session.caller?.account ?? null),
   permissions: session.kind === "operator" ? ["*"] : session.caller!.permissions,
   devices: session.caller?.devices ?? null,
   csrf: session.csrfToken,
+  ...(config.playgroundUrl !== null && session.kind !== "link" && { playground: config.playgroundUrl }),
   ...timesOf(session),
 });
 
 /** The same as an answer, in which the parts that every page needs stand at the top as well. */
-export function sessionAnswer(session: Session) {
-  const data = sessionView(session);
+export function sessionAnswer(app: Pick<App, "config">, session: Session) {
+  const data = sessionView(app, session);
   const { csrf, expires_at, permissions, account } = data;
   return { data, csrf, expires_at, permissions, account };
 }

@@ -22,6 +22,10 @@ export const session = z
     csrf: z
       .string()
       .meta({ description: "Send it as `X-CSRF-Token` with every request that changes something" }),
+    playground: z.string().optional().meta({
+      description:
+        "Where the simulator's phones are; left out: WhatsApp is the real one, or there is no such page",
+    }),
     ...times,
   })
   .meta({ id: "Session" });

@@ -52,7 +52,7 @@ export function notifyObservers(
     const taps = bot.observers.map((tap) =>
       observe(tap as (observation: Observation) => unknown, observation, (error) => {
         log.error({ err: describeError(error, observation.text) }, "an observer (b.tap) threw");
-        (deps.onlooker ?? NOBODY).failed({ bot: bot.id, route: "tap", error });
+        (deps.onlooker ?? NOBODY).failed({ bot: bot.id, route: "tap", message: message.id, error });
       }),
     );
     void Promise.all(taps).finally(cancel);

@@ -1,7 +1,16 @@
+/** What code of a bot threw. */
+interface BotFailure {
+  bot: string;
+  route: string;
+  /** Id of the message on the wire. */
+  message: string;
+  error: unknown;
+}
+
 /** Somebody who wants to know what code of bots does besides what becomes of it: the testing kit. The gateway has none. */
 export interface Onlooker {
   /** A handler, a dialogue or an observer threw, or did not return in time. */
-  failed(failure: { bot: string; route: string; error: unknown }): void;
+  failed(failure: BotFailure): void;
   /**
    * Runs the work of a step.
    *
@@ -20,6 +29,8 @@ export const FAILED_LINE = "bots: failed ";
 export interface ToldFailure {
   bot: string;
   route: string;
+  /** Id of the message that it was asked about. */
+  message: string;
   /** Name and message; the whole stack, when there is one. */
   what: string;
   stack: string;
@@ -28,9 +39,10 @@ export interface ToldFailure {
 /** Writes each failure as a line, with all that was thrown: in development whoever wrote the message wrote the bot as well. */
 export const tellDeveloper: Onlooker = {
   ...NOBODY,
-  failed({ bot, route, error }) {
+  failed({ bot, route, message, error }) {
     const what = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    const told: ToldFailure = { bot, route, what, stack: (error instanceof Error && error.stack) || "" };
+    const stack = (error instanceof Error && error.stack) || "";
+    const told: ToldFailure = { bot, route, message, what, stack };
     process.stdout.write(`${FAILED_LINE}${JSON.stringify(told)}\n`);
   },
 };

@@ -7,6 +7,8 @@ import { sourceReader } from "./source-files.ts";
 export interface LiveBots {
   /** By id: a function that imports the file as it is now. */
   bots: Record<string, () => Promise<unknown>>;
+  /** By id: where the file lies. */
+  paths: Record<string, string>;
   locales: Record<string, unknown>;
 }
 
@@ -24,8 +26,15 @@ export async function liveBots(folder: string): Promise<LiveBots> {
     .flatMap(filesOf)
     .map((file) => nameIn(folder, file))
     .toSorted();
-  const bots = files.filter(isBot).map((file) => [idOf(file), () => read(join(folder, file))] as const);
-  return { bots: Object.fromEntries(bots.toReversed()), locales: readLocales(folder) };
+  const found = files
+    .filter(isBot)
+    .toReversed()
+    .map((file) => [idOf(file), join(folder, file)] as const);
+  return {
+    bots: Object.fromEntries(found.map(([id, path]) => [id, () => read(path)])),
+    paths: Object.fromEntries(found),
+    locales: readLocales(folder),
+  };
 }
 
 /**
@@ -88,8 +97,7 @@ export function reloadLines(
   const lines = [...ids].flatMap((id) => {
     const bot = after.find((other) => other.id === id);
     if (bot === undefined) return [];
-    if (bot.error !== undefined)
-      return [`${id}: ${firstLine(bot.error)}${bot.kept ? " · the last good version stays on" : ""}`];
+    if (bot.error !== undefined) return [`${id}: ${firstLine(bot.error)}${bot.kept ? KEPT : ""}`];
     return [`${id} ${before.includes(id) ? "reloaded" : "added"}`];
   });
   const shared = files.filter((file) => !isBot(file));
@@ -97,9 +105,36 @@ export function reloadLines(
   return [
     ...removed.map((id) => `${id} removed`),
     ...lines,
-    ...(shared.length > 0 ? [`${shared.join(", ")} loaded again`] : []),
-    ...broken.map(({ id, error }) => `${id}: ${firstLine(error!)}`),
+    ...(shared.length > 0 ? [`${shared.join(", ")}${LOADED}`] : []),
+    ...broken.map(({ id, error, kept }) => `${id}: ${firstLine(error!)}${kept ? KEPT : ""}`),
   ];
+}
+
+/** What a change of files meant, as one of {@link reloadLines} says it. */
+export interface Reload {
+  /** `loaded`: of files that bots share. */
+  what: "reloaded" | "added" | "removed" | "loaded" | "broken";
+  /** Id of the bot, or names of the files. */
+  name: string;
+  /** Of what is broken. */
+  error?: string;
+  /** What is broken goes on as it was. */
+  kept?: true;
+}
+
+const KEPT = " · the last good version stays on";
+const LOADED = " loaded again";
+
+/** Reads one of {@link reloadLines}; null: it is something else. */
+export function readReloadLine(line: string): Reload | null {
+  const [, broken, problem] = /^([^:]+): (.+)$/.exec(line) ?? [];
+  if (broken !== undefined && problem !== undefined) {
+    if (!problem.endsWith(KEPT)) return { what: "broken", name: broken, error: problem };
+    return { what: "broken", name: broken, error: problem.slice(0, -KEPT.length), kept: true };
+  }
+  if (line.endsWith(LOADED)) return { what: "loaded", name: line.slice(0, -LOADED.length) };
+  const [, name, what] = /^(.+) (reloaded|added|removed)$/.exec(line) ?? [];
+  return name === undefined ? null : { what: what as Reload["what"], name };
 }
 
 /** A compiler shows the place in the source on further lines. */

@@ -7,6 +7,7 @@ import { StartError } from "../../model/errors/errors.ts";
 import { forgetModules, READING } from "./fresh-modules.ts";
 import { readLocales, type LocaleFiles, type Locales } from "./locales.ts";
 import { isTypeScript, sourceReader } from "./source-files.ts";
+import { placeIn } from "../place.ts";
 import { createRegistry, messageOf, type BotRegistry, type BotSource } from "./registry.ts";
 import { compareIds } from "../routes/table.ts";
 
@@ -17,6 +18,8 @@ const IMPORT_TIMEOUT_MS = 10_000;
 export interface LoadBotsInput {
   /** From the build's list `#bots`: id → the module, or a function that imports it. */
   buildTime: Record<string, unknown>;
+  /** Where the files of `buildTime` lie, by id, when they are read as they are. */
+  buildTimePaths?: Readonly<Record<string, string>>;
   /** From the build: content of `bots/locales/<language>.json` by language. */
   buildTimeLocales?: LocaleFiles;
   /** `BOTS_DIR`, absolute; null when it is not set. */
@@ -45,11 +48,12 @@ const LOCALES = "locales";
  * @throws {StartError} when BOTS_DIR is not a folder that can be read
  */
 export async function loadBots(input: LoadBotsInput): Promise<LoadedBots> {
-  const { buildTime, buildTimeLocales = {}, botsDir, previous, log } = input;
+  const { buildTime, buildTimePaths = {}, buildTimeLocales = {}, botsDir, previous, log } = input;
   const keys = Object.keys(buildTime).sort(compareIds);
-  const built = keys.map((id) =>
-    readModule(withoutIndex(id), `bots/${id}`, async () => openModule(buildTime[id])),
-  );
+  const built = keys.map((id) => {
+    const path = buildTimePaths[id] ?? null;
+    return readModule(withoutIndex(id), { file: `bots/${id}`, path }, async () => openModule(buildTime[id]));
+  });
   const found = botsDir ? await findBotFiles(botsDir) : [];
   const reading = previous && found.length > 0 ? await beginReading(botsDir!, found) : "";
   const readSource = found.some(({ file }) => isTypeScript(file))
@@ -58,8 +62,7 @@ export async function loadBots(input: LoadBotsInput): Promise<LoadedBots> {
   const mounted = found.map(async ({ id, file }) => {
     const address = pathToFileURL(file).href + reading;
     const open = isTypeScript(file) ? () => readSource!(file) : () => import(/* @vite-ignore */ address);
-    const source = await readModule(id, file, open);
-    return { ...withoutFolder(source, resolve(botsDir!)), path: file };
+    return withoutFolder(await readModule(id, { file, path: file }, open), resolve(botsDir!));
   });
   const registry = createRegistry(await Promise.all([...built, ...mounted]), log, previous?.registry);
   const ids = registry.bots.map((bot) => bot.id).join(", ");
@@ -91,8 +94,10 @@ async function readLocaleFolder(folder: string): Promise<LocaleFiles> {
   return Object.fromEntries(await Promise.all(entries)) as LocaleFiles;
 }
 
-/** Node does not tell a program where a syntax error is, only a person who runs the file. */
-function failureOf(error: unknown, file: string): string {
+/** With its place. Node does not tell a program where a syntax error is, only a person who runs the file. */
+function failureOf(error: unknown, { file, path }: Place): string {
+  const place = placeIn(error instanceof Error ? error.stack : undefined, path);
+  if (place !== null) return `${messageOf(error)} (${place})`;
   const cure = error instanceof SyntaxError ? ` (node --check ${file} shows the line)` : "";
   return messageOf(error) + cure;
 }
@@ -112,12 +117,15 @@ function openModule(entry: unknown): unknown {
 const late = (): Error =>
   new Error(`importing the file took longer than ${IMPORT_TIMEOUT_MS / SECOND_MS} s.`);
 
-async function readModule(id: string, file: string, open: () => Promise<unknown>): Promise<BotSource> {
+/** A file as people know it, and where it lies. */
+type Place = Required<Pick<BotSource, "file" | "path">>;
+
+async function readModule(id: string, place: Place, open: () => Promise<unknown>): Promise<BotSource> {
   try {
     const module = await keepAlive(systemTime.deadline(IMPORT_TIMEOUT_MS, open(), late));
-    return { id, file, exported: defaultExport(module) };
+    return { id, ...place, exported: defaultExport(module) };
   } catch (error) {
-    return { id, file, failure: failureOf(error, file) };
+    return { id, ...place, failure: failureOf(error, place) };
   }
 }
 

@@ -33,8 +33,8 @@ export async function openBots(input: BotsInput): Promise<Bots> {
   const { live } = input;
   const now = async (): Promise<LoadBotsInput> => {
     if (live === undefined) return input;
-    const { bots, locales } = await live();
-    return { ...input, buildTime: bots, buildTimeLocales: locales };
+    const { bots, paths, locales } = await live();
+    return { ...input, buildTime: bots, buildTimePaths: paths, buildTimeLocales: locales };
   };
   let loaded = await loadBots(await now());
   let last: Promise<unknown> = Promise.resolve();

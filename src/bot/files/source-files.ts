@@ -25,5 +25,17 @@ export async function sourceReader(folder: string): Promise<(file: string) => Pr
   const inFolder = folder.endsWith(sep) ? folder : folder + sep;
   for (const file of Object.keys(jiti.cache))
     if (file.startsWith(inFolder) && !file.includes(`${sep}node_modules${sep}`)) delete jiti.cache[file];
-  return (file) => jiti.import(file);
+  return (file) => jiti.import(file).catch((error: unknown) => Promise.reject(asOfNode(error)));
+}
+
+const NOT_PARSED = "ParseError: ";
+
+/** What does not parse, in one line and with a frame of its stack: the compiler puts the place on a line of its own. */
+function asOfNode(error: unknown): unknown {
+  if (!(error instanceof Error) || !error.message.startsWith(NOT_PARSED)) return error;
+  const lines = error.message.slice(NOT_PARSED.length).split("\n");
+  const place = lines.pop()!.trim();
+  const told = new SyntaxError(lines.join(" ").trim(), { cause: error });
+  told.stack = `${told.name}: ${told.message}\n    at ${place}`;
+  return told;
 }

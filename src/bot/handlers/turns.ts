@@ -202,9 +202,16 @@ async function turn(
   if (outcome.kind === "restarted") return restarted(by, label);
   if (outcome.kind === "aborted") throw stopping?.reason ?? new Error("The gateway is stopping.");
   if (outcome.kind !== "passed")
-    onlooker.failed({ bot: bot.id, route: label, error: problemOf(outcome, limits.timeoutMs) });
+    onlooker.failed({ ...whoseOf(bot, label, stored), error: problemOf(outcome, limits.timeoutMs) });
   return unanswered(outcome, { by, label, bot, stored, botLog, ...limits }, steps?.forget() ?? []);
 }
+
+/** Whose turn it is, and about which message. */
+const whoseOf = (bot: Bot, route: string, { message }: StoredMessage) => ({
+  bot: bot.id,
+  route,
+  message: message.id,
+});
 
 const loggerOf =
   (log: Logger, bot: Bot, route: string, { deviceId, message }: StoredMessage) =>
@@ -222,7 +229,7 @@ async function kept(
   const rows = await stopwatch.during(() => toRows(around, bot, stored, found, done));
   rows.statements.push(...steps.forget());
   const error = errorOf(done);
-  if (error !== undefined) (around.onlooker ?? NOBODY).failed({ bot: bot.id, route: label, error });
+  if (error !== undefined) (around.onlooker ?? NOBODY).failed({ ...whoseOf(bot, label, stored), error });
   const failure = error === undefined ? undefined : brokenBy(error, bot.file, stored.message, botLog);
   return answered(`bot:${bot.id}`, label, rows, done, failure);
 }

@@ -12,6 +12,8 @@ export interface Session {
   /** Numbers that it is limited to, or null. */
   devices: string[] | null;
   csrf: string;
+  /** The simulator's phones, in development. */
+  playground?: string;
   created_at: string;
   idle_ends_at: string;
   expires_at: string;

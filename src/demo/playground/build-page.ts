@@ -3,30 +3,49 @@ import { rename, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { hasNewer } from "../../cli/build.ts";
 
-/** Folder of the built page, from the repository's root. */
-export const PAGE_FOLDER = ".playground";
+/** A page that vite builds; paths from the repository's root. */
+interface BuiltPage {
+  /** Where it is built into. */
+  folder: string;
+  /** Holds its `vite.config.ts`. */
+  from: string;
+  /** What it is made of. */
+  sources: string[];
+}
 
-/** What the page is made of. */
-const SOURCES = ["src/console", "src/client", "package-lock.json"];
-const OWN = "src/playground";
+/** The console's kit and what it is made of. */
+const KIT = ["src/console", "src/client", "package-lock.json"];
+/** What `npm run demo` and `npm run dev` serve. */
+export const PLAYGROUND: BuiltPage = {
+  folder: ".playground",
+  from: "src/playground",
+  // With the slash: without it, it is what no build of the gateway depends on.
+  sources: [...KIT, "src/playground/"],
+};
+/** The console, where the gateway's own build puts it: in development nothing else of that is built. */
+export const CONSOLE: BuiltPage = { folder: ".output/console", from: "src/console", sources: KIT };
 
 /**
- * Builds the playground's page when it is missing or older than its sources.
+ * Builds a page when it is missing or older than its sources.
  *
  * @param root   repository root
  * @param onWork called when there is something to do
  * @returns seconds that it took, or null when nothing had to be built
  * @throws Error with the builder's own words when the build fails
  */
-export async function buildPageIfStale(root: string, onWork: () => void): Promise<number | null> {
-  const folder = join(root, PAGE_FOLDER);
-  if (!(await isStale(root, join(folder, "index.html")))) return null;
+export async function buildPageIfStale(
+  root: string,
+  page: BuiltPage,
+  onWork: () => void,
+): Promise<number | null> {
+  const folder = join(root, page.folder);
+  if (!(await isStale(root, page.sources, join(folder, "index.html")))) return null;
   onWork();
   const began = new Date();
   // Beside its place: whoever is served the page that is there gets no half of the next one.
   const beside = `${folder}.${process.pid}`;
   try {
-    await runVite(root, beside);
+    await runVite(root, page.from, beside);
     await utimes(join(beside, "index.html"), began, began);
     await rm(folder, { recursive: true, force: true });
     await rename(beside, folder);
@@ -36,16 +55,16 @@ export async function buildPageIfStale(root: string, onWork: () => void): Promis
   return (Date.now() - began.getTime()) / 1_000;
 }
 
-async function isStale(root: string, marker: string): Promise<boolean> {
+async function isStale(root: string, sources: readonly string[], marker: string): Promise<boolean> {
   const built = await stat(marker).catch(() => null);
   if (built === null) return true;
-  for (const source of SOURCES) if (await hasNewer(root, source, built.mtimeMs)) return true;
-  return hasNewer(root, `${OWN}/`, built.mtimeMs);
+  for (const source of sources) if (await hasNewer(root, source, built.mtimeMs)) return true;
+  return false;
 }
 
-async function runVite(root: string, into: string): Promise<void> {
+async function runVite(root: string, from: string, into: string): Promise<void> {
   const vite = join(root, "node_modules/vite/bin/vite.js");
-  const args = [vite, "build", "--config", join(root, OWN, "vite.config.ts"), "--outDir", into];
+  const args = [vite, "build", "--config", join(root, from, "vite.config.ts"), "--outDir", into];
   const child = spawn(process.execPath, args, {
     cwd: root,
     env: { ...process.env, NODE_ENV: "production", NO_COLOR: "1", FORCE_COLOR: undefined },

@@ -1,6 +1,6 @@
 import type { AcceptedMessage, TranscriptEntry } from "../../simulator/types.ts";
 import type { MessageBody } from "../../simulator/types.ts";
-import type { Line, LineBody, WhyView } from "./view.ts";
+import type { Line, LineBody, NoteView, WhyView } from "./view.ts";
 
 /** More would slow the page down; the oldest are forgotten. */
 const MOST_LINES = 4_000;
@@ -15,11 +15,16 @@ export interface Lines {
   wrote(phone: string, message: AcceptedMessage, forGateway: boolean): void;
   /** What the gateway says of a message, wherever it is shown. */
   explain(id: string, why: WhyView): void;
+  /** What the code of a bot has to say about a message, wherever it is shown. */
+  note(id: string, note: NoteView): void;
   all(): Line[];
   ofChat(phone: string, chat: string): Line[];
   /** Called with each line that is new or has changed. */
   onChange(listener: (line: Line) => void): void;
 }
+
+/** Of a message of which nothing is said. */
+const nothing: Pick<Line, "why" | "notes"> = { why: null, notes: [] };
 
 /** No lines yet. */
 export function createLines(): Lines {
@@ -27,9 +32,11 @@ export function createLines(): Lines {
   const byId = new Map<string, Line[]>();
   /**
    * Ids that the gateway has taken, maybe before the sender's phone was asked what it wrote: the place that is theirs, because
-   * the answer may be on the phone by then, and what the gateway has said of them.
+   * the answer may be on the phone by then.
    */
-  const taken = new Map<string, { place: number; why: WhyView | null }>();
+  const taken = new Map<string, Pick<Line, "place">>();
+  /** What is said of messages, maybe before we hear of them: the gateway is as fast as the transcript. */
+  const said = new Map<string, Pick<Line, "why" | "notes">>();
   const listeners = new Set<(line: Line) => void>();
   let version = 0;
 
@@ -37,7 +44,7 @@ export function createLines(): Lines {
     line.version = ++version;
     for (const listener of listeners) listener(line);
   };
-  const show = (shown: Omit<Line, "version" | "place" | "why">): void => {
+  const show = (shown: Omit<Line, "version" | "place" | "why" | "notes">): void => {
     const key = keyOf(shown);
     const known = lines.get(key);
     if (known !== undefined) {
@@ -47,18 +54,35 @@ export function createLines(): Lines {
       return tell(known);
     }
     const before = shown.taken === true ? taken.get(shown.id) : undefined;
-    const line: Line = { ...shown, version: 0, place: version + 1, why: null, ...before };
+    const line: Line = {
+      ...shown,
+      version: 0,
+      place: version + 1,
+      ...nothing,
+      ...before,
+      ...said.get(shown.id),
+    };
     lines.set(key, line);
     byId.set(line.id, [...(byId.get(line.id) ?? []), line]);
     forgetOldest(lines, byId);
     tell(line);
+  };
+  const change = <K extends "why" | "notes">(id: string, what: K, next: (now: Line[K]) => Line[K]): void => {
+    const before = said.get(id) ?? nothing;
+    said.set(id, { ...before, [what]: next((before as Pick<Line, K>)[what]) });
+    for (const line of byId.get(id) ?? []) {
+      const changed = next(line[what]);
+      if (JSON.stringify(line[what]) === JSON.stringify(changed)) continue;
+      line[what] = changed;
+      tell(line);
+    }
   };
   return {
     came(entry) {
       const { id, from, to, at, chat } = entry;
       if (UNSEEN.has(entry.kind) || !entry.decrypted) return;
       if (entry.direction === "to_companion") {
-        if (!taken.has(id)) taken.set(id, { place: ++version, why: null });
+        if (!taken.has(id)) taken.set(id, { place: ++version });
         for (const line of byId.get(id) ?? []) {
           if (line.taken !== false) continue;
           line.taken = true;
@@ -71,25 +95,12 @@ export function createLines(): Lines {
     },
     wrote(phone, message, forGateway) {
       const { id, at, chat } = message;
-      show({
-        phone,
-        chat,
-        id,
-        from: phone,
-        at,
-        taken: forGateway ? taken.has(id) : null,
-        ...bodyOf(message),
-      });
+      const isTaken = forGateway ? taken.has(id) : null;
+      show({ phone, chat, id, from: phone, at, taken: isTaken, ...bodyOf(message) });
     },
-    explain(id, why) {
-      const before = taken.get(id);
-      if (before !== undefined) before.why = why;
-      for (const line of byId.get(id) ?? []) {
-        if (JSON.stringify(line.why) === JSON.stringify(why)) continue;
-        line.why = why;
-        tell(line);
-      }
-    },
+    explain: (id, why) => change(id, "why", () => why),
+    note: (id, note) =>
+      change(id, "notes", (now) => (now.some(({ text }) => text === note.text) ? now : [...now, note])),
     all: () => [...lines.values()],
     ofChat: (phone, chat) => [...lines.values()].filter((line) => line.phone === phone && line.chat === chat),
     onChange: (listener) => void listeners.add(listener),

@@ -1,26 +1,27 @@
 import { mkdir } from "node:fs/promises";
-import { join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import type { GatewayClient } from "../../cli/gateway-client.ts";
 import { writeStoryFile } from "../../cli/stories/written.ts";
 import { createAuthenticator } from "../authenticator.ts";
 import type { Cleanup } from "../cleanup.ts";
 import { startReceiver, type Receiver } from "../receiver.ts";
-import { replayCommand, storyOfChat } from "../save-story.ts";
+import { replayCommand, storyOfChat, type Chat } from "../save-story.ts";
 import { NUMBER, SHOP, type Services } from "../services.ts";
 import { bindBots } from "../stage.ts";
 import { startStandIns, type StandIns } from "../stand-ins.ts";
 import type { WithCookie } from "./answers.ts";
+import { createAuthor } from "./author.ts";
 import { createCalls, type Calls } from "./calls.ts";
 import { createFaults } from "./faults.ts";
 import { createFiles, type Files } from "./files.ts";
-import { createLines } from "./lines.ts";
+import { createLines, type Lines } from "./lines.ts";
 import { createLinking, type Linking } from "./linking.ts";
 import { createPhones, type Phones } from "./phones.ts";
 import { Refusal } from "./refusal.ts";
 import { followTranscript } from "./transcript.ts";
 import { createVerdicts } from "./verdict.ts";
 import type { FaultName, PlaygroundEvent, VerdictView, WorldView } from "./view.ts";
-import { createAsker } from "./why.ts";
+import { createAsker, type Asker } from "./why.ts";
 
 /** A conversation that is to become a story. */
 interface StoryRequest {
@@ -48,6 +49,8 @@ export interface Playground {
   saveStory(story: StoryRequest): Promise<{ file: string; run: string; text: string }>;
   /** A session for the browser at the gateway's console, whose key it never sees. */
   signIn(as: "account" | "operator", hostname: string): Promise<WithCookie>;
+  /** A line of the gateway in development. */
+  hear(line: string): void;
   /** Everything there is, then what changes. @returns ends it */
   subscribe(listener: (event: PlaygroundEvent) => void): () => void;
 }
@@ -57,6 +60,8 @@ interface PlaygroundOptions {
   cleanup: Cleanup;
   /** Where stories are written, absolute. */
   stories: string;
+  /** The folder of the bots that somebody works on, and how it is shown. */
+  author?: { folder: string; name: string } | undefined;
   /** What a person should hear of that nobody asked for. */
   onTrouble(text: string): void;
 }
@@ -66,12 +71,13 @@ interface Seen {
   verdict: VerdictView | null;
   judging: boolean;
   kills: number;
-  bots: string[];
+  /** Null: nobody answers yet. */
+  bots: string[] | null;
 }
 
 /** Phones, faults and a verdict around a gateway that runs. */
 export async function createPlayground(options: PlaygroundOptions): Promise<Playground> {
-  const { services, cleanup, stories } = options;
+  const { services, cleanup, stories, onTrouble } = options;
   const { simulator, kept, folder, dataDir } = services;
   if (kept === null) throw new Error("The playground killed its gateway; start the gateway again.");
   const gateway = await withOwnKey(services.gateway);
@@ -81,13 +87,16 @@ export async function createPlayground(options: PlaygroundOptions): Promise<Play
   const tell = (event: PlaygroundEvent): void => listeners.forEach((listener) => listener(event));
   const lines = createLines();
   const files = createFiles(join(folder, "files"));
-  const seen: Seen = { verdict: null, judging: false, kills: 0, bots: [] };
+  const seen: Seen = { verdict: null, judging: false, kills: 0, bots: null };
   let world: (() => WorldView) | null = null;
   const changed = (): void => {
     if (world !== null) tell({ type: "world", world: world() });
   };
   const asker = createAsker(gateway, (id, why) => lines.explain(id, why));
   cleanup.add(async () => asker.end());
+  const author = options.author
+    ? createAuthor({ gateway, ...options.author, lines, onChange: () => changed(), onTrouble })
+    : null;
   const phones = await createPhones({ simulator, lines, files, onChange: changed });
   const calls = createCalls({ simulator, requireOnline: phones.requireOnline, onChange: changed });
   cleanup.add(async () => calls.stop());
@@ -104,20 +113,19 @@ export async function createPlayground(options: PlaygroundOptions): Promise<Play
       changed();
     }
   };
+  const failed = (error: Error): void => onTrouble(error.message);
   let judgesWhenBack = false;
   const linking = createLinking({
     simulator,
     gateway,
     authenticator,
     onChange: changed,
-    onTrouble: options.onTrouble,
+    onTrouble,
     onConnected() {
-      void furnish(gateway, receiver, standIns, seen).then(changed, (error: Error) =>
-        options.onTrouble(error.message),
-      );
+      void furnish(gateway, author !== null, { receiver, standIns, seen }).then(changed, failed);
       if (!judgesWhenBack) return;
       judgesWhenBack = false;
-      void judgeNow().catch((error: Error) => options.onTrouble(error.message));
+      void judgeNow().catch(failed);
     },
   });
   cleanup.add(async () => linking.end());
@@ -128,27 +136,20 @@ export async function createPlayground(options: PlaygroundOptions): Promise<Play
     groups: phones.groups(),
     calls: calls.all(),
     faults: faults.state(),
-    bots: seen.bots,
+    bots: author?.bots() ?? seen.bots ?? [],
+    author: author?.view() ?? null,
     files: files.all(),
     webhook: { url: receiver.url, ...receiver.counts() },
     verdict: seen.verdict,
     judging: seen.judging,
   });
-  kept.onChange(changed);
+  kept.onChange(() => {
+    if (kept.isUp()) author?.cameUp();
+    changed();
+  });
   lines.onChange((line) => tell({ type: "line", line: { ...line } }));
 
-  const following = new AbortController();
-  cleanup.add(async () => following.abort());
-  await followTranscript(
-    simulator.controlUrl,
-    (entry) => {
-      lines.came(entry);
-      const isGateways =
-        entry.direction === "to_companion" || (entry.from === NUMBER && entry.fromDevice > 0);
-      if (isGateways && entry.decrypted) asker.ask(entry.id);
-    },
-    following.signal,
-  );
+  await follow(services, cleanup, { lines, asker });
 
   return {
     phones,
@@ -170,15 +171,13 @@ export async function createPlayground(options: PlaygroundOptions): Promise<Play
     traceOf: async (id) =>
       (await gateway.get<{ data: unknown }>(`/messages/${encodeURIComponent(id)}/trace?sender=${NUMBER}`))
         .data,
-    async saveStory({ phone, chat, title, file: name }) {
-      const contact = phones.addressOf(phone, chat);
-      const text = await storyOfChat({ dataDir, contact }, title);
-      await mkdir(stories, { recursive: true });
-      const path = join(stories, `${name}.story.yaml`);
-      await writeStoryFile(path, text);
-      const file = relative(process.cwd(), path) || path;
-      return { file, run: replayCommand(file), text };
-    },
+    saveStory: ({ phone, chat, title, file }) =>
+      saveStory(
+        join(stories, `${file}.story.yaml`),
+        { dataDir, contact: phones.addressOf(phone, chat) },
+        title,
+      ),
+    hear: (line) => author?.hear(line),
     signIn: (as, hostname) => signIn(services, as, hostname),
     subscribe(listener) {
       listeners.add(listener);
@@ -186,6 +185,34 @@ export async function createPlayground(options: PlaygroundOptions): Promise<Play
       return () => void listeners.delete(listener);
     },
   };
+}
+
+/** What comes to the phones is shown, and what the gateway took or sent it is asked about. */
+async function follow(
+  { simulator }: Services,
+  cleanup: Cleanup,
+  { lines, asker }: { lines: Lines; asker: Asker },
+): Promise<void> {
+  const following = new AbortController();
+  cleanup.add(async () => following.abort());
+  await followTranscript(
+    simulator.controlUrl,
+    (entry) => {
+      lines.came(entry);
+      const isGateways =
+        entry.direction === "to_companion" || (entry.from === NUMBER && entry.fromDevice > 0);
+      if (isGateways && entry.decrypted) asker.ask(entry.id);
+    },
+    following.signal,
+  );
+}
+
+async function saveStory(path: string, chat: Chat, title: string): ReturnType<Playground["saveStory"]> {
+  const text = await storyOfChat(chat, title);
+  await mkdir(dirname(path), { recursive: true });
+  await writeStoryFile(path, text);
+  const file = relative(process.cwd(), path) || path;
+  return { file, run: replayCommand(file), text };
 }
 
 /** What bots and the number's webhook reach. */
@@ -212,15 +239,15 @@ const CALLS_TEXT = "We cannot take calls here. Please write to us.";
 /** Bots answer, calls are declined, and a webhook stands behind them, once the number is there. */
 async function furnish(
   gateway: GatewayClient,
-  receiver: Receiver,
-  standIns: StandIns,
-  seen: { bots: string[] },
+  mayBeBroken: boolean,
+  { receiver, standIns, seen }: { receiver: Receiver; standIns: StandIns; seen: Seen },
 ): Promise<void> {
-  if (seen.bots.length > 0) return;
-  seen.bots = await bindBots(gateway, false, standIns);
+  if (seen.bots !== null) return;
+  const bots = await bindBots(gateway, mayBeBroken, standIns);
   const made = await gateway.put<{ secret: string }>(`/devices/${NUMBER}/webhook`, { url: receiver.url });
   receiver.trust(made.secret);
   await gateway.patch(`/devices/${NUMBER}`, { calls: "reject", calls_text: CALLS_TEXT });
+  seen.bots = bots;
 }
 
 /** Cookies know no ports: the gateway's own cookie, handed on by us, is the browser's at the gateway. */

@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { z } from "zod";
 import { GatewayAway, GatewayRefusal } from "../../cli/gateway-client.ts";
 import type { Bytes, WithCookie } from "./answers.ts";
@@ -11,8 +10,6 @@ import { Refusal } from "./refusal.ts";
 
 /** A playground that listens. */
 export interface PlaygroundServer {
-  /** With the token in its fragment, which no server and no log ever sees. */
-  url: string;
   close(): Promise<void>;
 }
 
@@ -22,13 +19,16 @@ const LONGEST_JSON = 512 * 1024;
 const LONGEST_FILE = 16 * 1024 * 1024;
 const HEARTBEAT_MS = 15_000;
 
-/** Serves the page and what it asks for on a free port of loopback. */
+/** Where it will be, with the token in the fragment, which no server and no log ever sees. */
+export const playgroundUrl = (port: number, token: string): string =>
+  `http://127.0.0.1:${port}${BASE}#token=${token}`;
+
+/** Serves the page and what it asks for on a port of loopback. */
 export async function servePlayground(
   playground: Playground,
-  { token, pages }: { token: string; pages: ReadonlyMap<string, Page> },
+  { port, token, pages }: { port: number; token: string; pages: ReadonlyMap<string, Page> },
 ): Promise<PlaygroundServer> {
   const server = createServer((request, response) => {
-    const { port } = server.address() as AddressInfo;
     for (const [name, value] of Object.entries(PAGE_HEADERS)) response.setHeader(name, value);
     const strange = strangeness(request, port);
     if (strange !== null) return sendJson(response, 403, { error: strange });
@@ -36,16 +36,15 @@ export async function servePlayground(
     if (url.pathname === "/") return void response.writeHead(302, { location: BASE }).end();
     if (!url.pathname.startsWith(`${API}/`)) return sendPage(request, response, pages, url.pathname);
     if (!hasToken(request, token))
-      return sendJson(response, 401, { error: "Open the address that npm run demo printed." });
+      return sendJson(response, 401, { error: "Open the address that the terminal shows." });
     if (url.pathname === `${API}/events`) return streamEvents(playground, response);
     return void answer(playground, request, response, url);
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen(0, "127.0.0.1", resolve);
+    server.listen(port, "127.0.0.1", resolve);
   });
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${BASE}#token=${token}`,
     async close() {
       server.closeAllConnections();
       await new Promise<void>((resolve) => server.close(() => resolve()));

@@ -57,6 +57,14 @@ export interface WhyView {
   silence: { reason: string; text: string } | null;
 }
 
+/** What the code of a bot has thrown or logged about a message, in development. */
+export interface NoteView {
+  kind: "error" | "warning";
+  text: string;
+  /** In the author's files, the nearest first: `sum.ts:3:9`. */
+  places: string[];
+}
+
 /** A message on one phone. */
 export interface Line extends LineBody {
   /** Rises with each change of any line. */
@@ -75,6 +83,7 @@ export interface Line extends LineBody {
   /** The gateway has taken it (`to_companion` in the transcript); null: it was not for the gateway. */
   taken: boolean | null;
   why: WhyView | null;
+  notes: NoteView[];
 }
 
 /** A phone calls the number. */
@@ -115,6 +124,36 @@ export interface NumberView {
   passkey: boolean;
 }
 
+/** A change of files, and what it meant. */
+export interface ReloadView {
+  /** Milliseconds since 1970. */
+  at: number;
+  /** `loaded`: of files that bots share. */
+  what: "reloaded" | "added" | "removed" | "loaded" | "broken";
+  /** Id of the bot, or names of the files. */
+  name: string;
+}
+
+/** What is wrong with a bot's file. */
+export interface BotTroubleView {
+  bot: string;
+  /** Why it cannot be loaded, with file and line. */
+  error: string | null;
+  /** What it was before goes on. */
+  kept: boolean;
+  /** What its author may not have meant, each with file and line. */
+  warnings: string[];
+}
+
+/** Bots whose files are read again when they change. */
+export interface AuthorView {
+  /** As whoever started it would name it. */
+  folder: string;
+  troubles: BotTroubleView[];
+  /** The last ones, newest first. */
+  reloads: ReloadView[];
+}
+
 /** What the judge of the crash drills finds. */
 export interface VerdictView {
   /** Milliseconds since 1970. */
@@ -138,6 +177,8 @@ export interface WorldView {
   calls: CallView[];
   faults: Record<FaultName, boolean>;
   bots: string[];
+  /** Null: the bots are those of the build. */
+  author: AuthorView | null;
   files: FileView[];
   webhook: { url: string; taken: number; refused: number };
   verdict: VerdictView | null;

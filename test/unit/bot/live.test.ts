@@ -2,8 +2,10 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { liveBots, reloadLines, watchBots } from "../../../src/bot/files/live.ts";
+import { liveBots, readReloadLine, reloadLines, watchBots } from "../../../src/bot/files/live.ts";
+import { loadBots } from "../../../src/bot/files/load.ts";
 import { removeFolder } from "../../_setup/folders.ts";
+import { listeningLog } from "./messages.ts";
 
 const ends: (() => void)[] = [];
 afterEach(() => {
@@ -64,6 +66,25 @@ describe("what a developer is told of a reload", () => {
     ]);
   });
 
+  it("can be read again from the lines", () => {
+    const files = ["gone.ts", "hello.ts", "fresh.ts", "wrong.ts", "new.ts", "_mark.ts"];
+    const after = [
+      { id: "hello" },
+      { id: "fresh" },
+      { id: "wrong", error: "SyntaxError: no (wrong.ts:1)\nmore", kept: true },
+      { id: "new", error: "TypeError: it was not reloaded" },
+    ];
+    expect(reloadLines(files, ["gone", "hello", "wrong"], after).map(readReloadLine)).toEqual([
+      { what: "removed", name: "gone" },
+      { what: "reloaded", name: "hello" },
+      { what: "added", name: "fresh" },
+      { what: "broken", name: "wrong", error: "SyntaxError: no (wrong.ts:1)", kept: true },
+      { what: "broken", name: "new", error: "TypeError: it was not reloaded" },
+      { what: "loaded", name: "_mark.ts" },
+    ]);
+    expect(readReloadLine("listening")).toBeNull();
+  });
+
   it("names bots whose folder is gone", () => {
     expect(reloadLines(["sales/menu.ts"], ["sales/menu", "sales/else"], [])).toEqual([
       "sales/menu removed",
@@ -95,4 +116,25 @@ it("bots of a folder are read as they are now, in TypeScript and JavaScript, and
   expect(await read()).toEqual({ a: "one", sales: "function" });
   save("_mark.ts", "export const mark: string = 'two';");
   expect(await read()).toEqual({ a: "two", sales: "function" });
+});
+
+it("a bot of sources that is broken says where, also in a folder below", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "parley-live-"));
+  ends.push(() => removeFolder(folder));
+  mkdirSync(join(folder, "sales"));
+  writeFileSync(join(folder, "throws.ts"), "const nothing: any = null;\nexport default nothing.bot;");
+  writeFileSync(join(folder, "sales/menu.ts"), "export default (b: unknown) => {\n  b.keyword(\n};");
+  writeFileSync(join(folder, "odd.ts"), "export default { priorty: 1,\n routes() {} };");
+  const live = await liveBots(folder);
+  const { registry } = await loadBots({
+    buildTime: live.bots,
+    buildTimePaths: live.paths,
+    botsDir: null,
+    log: listeningLog().log,
+  });
+  expect(registry.list().map(({ id, error, warnings }) => [id, error ?? warnings[0]])).toEqual([
+    ["odd", expect.stringMatching(/"priorty" is not known.*\(odd\.ts:1\)$/)],
+    ["sales/menu", expect.stringMatching(/^SyntaxError: .*\(menu\.ts:3\)$/)],
+    ["throws", expect.stringMatching(/^TypeError: .*\(throws\.ts:2\)$/)],
+  ]);
 });

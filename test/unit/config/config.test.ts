@@ -78,6 +78,7 @@ describe("settings", () => {
       whatsappWsUrl: null,
       whatsappNoiseRoot: null,
       whatsappCaFile: null,
+      playgroundUrl: null,
       logLevel: "info",
       logFormat: null,
     };
@@ -230,11 +231,13 @@ describe("settings", () => {
     const config = loadConfig({
       WHATSAPP_WS_URL: "ws://127.0.0.1:4000/ws/chat",
       WHATSAPP_NOISE_ROOT: "ab".repeat(32),
+      PLAYGROUND_URL: "http://127.0.0.1:4100/playground#token=secret",
       WHATSAPP_VERSION: "2.3000.1043857760",
     });
 
     expect(config.whatsappWsUrl).toBe("ws://127.0.0.1:4000/ws/chat");
     expect(config.whatsappNoiseRoot).toEqual(Buffer.alloc(32, 0xab));
+    expect(config.playgroundUrl).toBe("http://127.0.0.1:4100/playground#token=secret");
     expect(config.whatsappVersion).toEqual([2, 3000, 1_043_857_760]);
   });
 
@@ -301,6 +304,14 @@ describe("a setting that cannot be", () => {
 
     expect(message).toContain(name);
     expect(message).not.toContain("\n");
+  });
+
+  it("is a playground without a simulator: with the real WhatsApp nobody may write as anybody", () => {
+    const playground = "http://127.0.0.1:4100/playground#token=secret";
+    for (const address of [{}, { WHATSAPP_WS_URL: "wss://web.whatsapp.com/ws/chat" }])
+      expect(refusal({ PLAYGROUND_URL: playground, ...address })).toBe(
+        "PLAYGROUND_URL is for a simulator only: set WHATSAPP_WS_URL to the simulator's address, or remove it.",
+      );
   });
 
   it("is a Noise root without a simulator's address, with WhatsApp's own, or of another length", () => {
