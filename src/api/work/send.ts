@@ -62,6 +62,10 @@ export async function send(
   return outcomesResult(results, await quotaHeaders(share));
 }
 
+/** Sends text; see {@link send}. */
+export const sendText = (call: SendCall & { input: { message: string } }): Promise<JsonResult> =>
+  send(call, { kind: "text", text: call.input.message });
+
 /** Where nothing is stored, nothing is taken out of the plan. */
 async function taking<T>(share: SendShare | null, count: number, submit: () => Promise<T>): Promise<T> {
   try {
