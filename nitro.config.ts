@@ -10,6 +10,7 @@ import { buildBeside, isPackage } from "./src/build/beside.ts";
 import { buildCli } from "./src/build/cli.ts";
 import { buildConsole } from "./src/build/console.ts";
 import { makeOneScript } from "./src/build/one-script.ts";
+import { isForUsers } from "./src/mcp/guides.ts";
 
 const root = fileURLToPath(new URL("./", import.meta.url));
 /** For modules of bots that never end. */
@@ -17,6 +18,7 @@ const CHECK_TIMEOUT_MS = 60_000;
 /** Packages with native parts, and what is laid beside the build. */
 const NATIVE = /^(sharp|libsql|jiti|@libsql\/.*)$/;
 const botsFolder = join(root, "bots");
+const docsFolder = join(root, "docs");
 /** Development alone: another folder that bots are read from, see `npm run dev`. */
 const devFolder = process.env["PARLEY_DEV_BOTS"] ?? botsFolder;
 
@@ -127,6 +129,11 @@ export default defineConfig({
       if (nitro.options.logLevel >= 3) checkBots();
       await cp(join(root, "drizzle/migrations"), join(into, "drizzle/migrations"), {
         recursive: true,
+      });
+      // What `POST /mcp` gives language models to read.
+      await cp(docsFolder, join(into, "docs"), {
+        recursive: true,
+        filter: (path) => path === docsFolder || isForUsers(relative(docsFolder, path).replaceAll("\\", "/")),
       });
       // Reads bots of BOTS_DIR that are written in TypeScript; see `sourceReader`.
       const compiler = dirname(createRequire(import.meta.url).resolve("jiti/package.json"));

@@ -29,7 +29,10 @@ export function defineApi<A extends Access, I extends z.ZodObject, O extends z.Z
   return defineHandler(async (event) => {
     const limits: Record<string, string> = {};
     const answer = await traced(event, endpoint, () =>
-      answerTo(event, endpoint, run, limits).catch((error: unknown) => refusal(event, endpoint, error)),
+      answerTo(event, endpoint, run, limits).catch((error: unknown) => {
+        const failed = failure(event, error);
+        return endpoint.sends ? sayingWhy(failed) : failed;
+      }),
     );
     return respond(event, { ...answer, headers: { ...limits, ...answer.headers } });
   });
@@ -69,7 +72,7 @@ async function answerTo<A extends Access, I extends z.ZodObject>(
 }
 
 /** A request of somebody who is known, before anybody looked at what it says. */
-interface Asked {
+export interface Asked {
   event: H3Event;
   asker: Asker;
   raw: RawInput;
@@ -140,14 +143,8 @@ const NOBODY: Asker = {
   },
 };
 
-/** The answer to what an endpoint did not do. */
-export function refusal(event: H3Event, endpoint: Endpoint, error: unknown): HttpAnswer {
-  const failed = failure(event, error);
-  return endpoint.sends ? sayingWhy(failed) : failed;
-}
-
-/** What sends tell of a failed destination they tell of a request that is refused as a whole. */
-function sayingWhy(failed: HttpAnswer): HttpAnswer {
+/** What sends tell of a failed destination they tell of a request that is refused as a whole: the reason in a sentence. */
+export function sayingWhy(failed: HttpAnswer): HttpAnswer {
   const { errors, message } = failed.body as { errors: { code: ErrorCode }; message: string };
   // Of a fault of ours the request's id is all that leaves.
   if (errors.code === "INTERNAL_ERROR") return failed;

@@ -32,6 +32,9 @@ const RIGHT: Record<string, unknown> = {
   state: "typing",
   emoji: "👍",
   numbers: ["4915100000001"],
+  jsonrpc: "2.0",
+  method: "tools/list",
+  id: 1,
   permissions: ["keys"],
   bots: [],
   assertion: {
@@ -50,8 +53,8 @@ export const parametersOf = ({ path }: Endpoint): string[] =>
 
 export const fieldsOf = (endpoint: Endpoint): string[] => Object.keys(endpoint.input.shape);
 
-/** Of several fields one is enough: this one. */
-const CHOSEN: Record<string, string[]> = { "POST /send-media": ["url"] };
+/** Of several fields one is enough, or without one there is nothing to see: this one. */
+const CHOSEN: Record<string, string[]> = { "POST /send-media": ["url"], "POST /mcp": ["id"] };
 
 /** The fields without which an endpoint refuses. */
 export function demandedBy(endpoint: Endpoint): string[] {
