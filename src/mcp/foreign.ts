@@ -27,7 +27,9 @@ const OWN_HANDS = /^(?:api|api:.*|console|phone|calls)$/s;
 
 /** A message of a list. */
 export function messageForModel(message: Message): Told {
-  const isOwn = message.direction === "out" && OWN_HANDS.test(message.by ?? "");
+  // A vote repeats the options of a poll, which is mostly another's.
+  const isOwn =
+    message.direction === "out" && message.type !== "poll_vote" && OWN_HANDS.test(message.by ?? "");
   const { media } = message;
   if (isOwn) return apart(message, OF_OWN_MESSAGE);
   if (media === undefined) return apart(message, OF_MESSAGE);
