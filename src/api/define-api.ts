@@ -100,7 +100,7 @@ export async function perform<A extends Access, I extends z.ZodObject>(
     await catchUpWith(app, caller, [sender, device, params["number"]]);
   }
   const key = endpoint.sends ? named() : null;
-  return oncePerKey({ app, caller, key, endpoint, raw }, async (claim) => {
+  return oncePerKey({ app, caller, key, endpoint, params, raw }, async (claim) => {
     const result = await run({
       app,
       caller: caller as Call<A, never>["caller"],

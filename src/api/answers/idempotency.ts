@@ -26,19 +26,22 @@ export async function oncePerKey(
     caller,
     key,
     endpoint,
+    params,
     raw,
   }: {
     app: App;
     caller: Caller | null;
     key: string | null;
     endpoint: Endpoint;
+    params: Record<string, string>;
     raw: RawInput;
   },
   run: (claim: Claim | null) => Promise<HttpAnswer>,
 ): Promise<HttpAnswer> {
   if (key === null || caller === null) return run(null);
   const { api_key: _, idempotency_key: __, ...fields } = raw.fields;
-  const body = byHash(fields, endpoint.fileIn);
+  // What stands in the path says what is meant as much as a field does.
+  const body = { ...byHash(fields, endpoint.fileIn), ...params };
   const begun = await app.idempotency.begin({ keyId: caller.keyId, route: endpoint.path, key, body });
   if (begun.kind === "answered") return replayed(begun.answer);
   if (begun.kind === "stored") {
