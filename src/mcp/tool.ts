@@ -8,6 +8,7 @@ import { perform, type Asked } from "../api/define-api.ts";
 import type { Access, Endpoint } from "../api/endpoint.ts";
 import { requestFields, type JsonSchema } from "../api/openapi/json-schema.ts";
 import { IDEMPOTENCY_KEY } from "../api/openapi/operation.ts";
+import { asText } from "../model/fields.ts";
 import { REQUIRED, type FieldProblems } from "../model/errors/field-problems.ts";
 
 /** Whoever calls a tool, and with what. */
@@ -92,7 +93,7 @@ function readPath(names: string[], fields: Record<string, unknown>) {
   const params: Record<string, string> = {};
   const problems: FieldProblems = {};
   for (const name of names) {
-    const value = rest[name] ?? "";
+    const value = asText(rest[name] ?? "");
     delete rest[name];
     if (typeof value === "string" && value !== "" && value.isWellFormed()) params[name] = value;
     else problems[name] = [value === "" ? REQUIRED : "Must be text."];
