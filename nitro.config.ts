@@ -80,6 +80,14 @@ function routesModule(nitro: Nitro): string {
   return `export default [\n${entries.join(",\n")}\n];`;
 }
 
+/** What of a bundle goes into one file, as Rolldown takes it. */
+interface ChunkGroup {
+  name: unknown;
+  test: RegExp;
+  priority?: number;
+  debugName?: string;
+}
+
 export default defineConfig({
   serverDir: "./",
   serverEntry: false,
@@ -100,8 +108,15 @@ export default defineConfig({
   hooks: {
     // Nitro names its chunks by a function, and Rolldown says at each build that such a group wants a name for reports.
     "rollup:before"(_nitro, config) {
-      const { codeSplitting } = config.output as { codeSplitting?: { groups?: { debugName?: string }[] } };
-      for (const group of codeSplitting?.groups ?? []) group.debugName ??= "packages";
+      const { groups = [] } = (config.output as { codeSplitting: { groups?: ChunkGroup[] } }).codeSplitting;
+      for (const group of groups) group.debugName ??= "packages";
+      // Else it goes with the first package that uses it, and every start runs that one, too.
+      groups.unshift({
+        name: "_libs/zod",
+        debugName: "zod",
+        test: /[\\/]node_modules[\\/]zod[\\/]/,
+        priority: 1,
+      });
     },
     async compiled(nitro) {
       const into = nitro.options.output.serverDir;

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { listedChat, listedMessage } from "../api/schemas/conversations.ts";
 import type { sentMessage } from "../api/schemas/messages.ts";
+import type { trace as traceSchema } from "../api/schemas/trace.ts";
 
 /**
  * What contacts wrote, apart from what the gateway says. A model takes whatever it reads for words to follow, so the words of
@@ -21,6 +22,8 @@ const OF_OWN_MESSAGE = new Set([...OF_MESSAGE, ...words("message poll location c
 const OF_FILE = words("type size seconds url error");
 const OF_CHAT = words("sender chat is_group last unanswered unread taken_over_until bot");
 const OF_LAST = words("id at direction type");
+const OF_TRACE = words("id sender chat direction type outcome silence steps");
+const OF_STEP = words("step at ms by outcome route detail id count commit");
 const OF_RECORD = words("id sender number kind origin state history error");
 /** By these a person or a program of the account wrote. Bots and webhooks may repeat what they were told. */
 const OWN_HANDS = /^(?:api|api:.*|console|phone|calls)$/s;
@@ -44,6 +47,10 @@ export const chatForModel = (chat: Chat): Told =>
 
 /** The record of one message: people may add options to a poll. */
 export const recordForModel = (record: z.output<typeof sentMessage>): Told => apart(record, OF_RECORD);
+
+/** The way of a message: all of it is the gateway's but ids, which phones choose. */
+export const traceForModel = (trace: z.output<typeof traceSchema>): Told =>
+  apart({ ...trace, steps: trace.steps.map((step) => apart(step, OF_STEP)) }, OF_TRACE);
 
 function apart(record: object, ours: ReadonlySet<string>): Told {
   const [kept, foreign] = split(record, ours);

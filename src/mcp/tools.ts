@@ -18,7 +18,7 @@ import { sendPollOf } from "../api/work/polls.ts";
 import { sendMediaOf } from "../api/work/send-media.ts";
 import { sendText } from "../api/work/send.ts";
 import { handBack, takeOver } from "../api/work/takeover.ts";
-import { chatForModel, messageForModel, recordForModel } from "./foreign.ts";
+import { chatForModel, messageForModel, recordForModel, traceForModel } from "./foreign.ts";
 import { tool, type Tool } from "./tool.ts";
 
 const READS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
@@ -59,6 +59,7 @@ const whyMessage = tool({
   endpoint: traceMessage,
   run: explainMessage,
   path: { id: `${MESSAGE_ID}; explains this message` },
+  view: ofData(traceForModel),
 });
 const whyNumber = tool({
   ...WHY,

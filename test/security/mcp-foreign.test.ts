@@ -65,27 +65,29 @@ it("tells what contacts wrote, in whatever field, as foreign", async () => {
   // A bot that repeats it, and a message of ours that is quoted by nobody.
   await sim.sendText(EVE, SHOP, `echo ${EVIL}`);
   await listed(9);
+  await sim.sendText(EVE, SHOP, "echo hello", { id: `${id} again` });
+  await listed(11);
   const sent = await call("send_text", { sender: SHOP, number: EVE, message: "We do not.", msgid: text.id });
-  await listed(10);
+  await listed(12);
 
   const read = await call("read_chat", { chat: EVE, limit: 100 });
   expectMarked(read);
-  expect(read.body.data).toHaveLength(10);
+  expect(read.body.data).toHaveLength(12);
   // Name of the writer in each that came, texts, quotations, places, cards, files, polls, the id, the bot's words.
   expect(foreignIn(read)).toBeGreaterThan(20);
   const own = read.body.data.find((message: { id: string }) => message.id === sent.body.id);
   expect(own).toMatchObject({ message: "We do not.", untrusted: true });
   expect(Object.keys(own.from_contact)).toEqual(["quoted"]);
-  const bots = read.body.data.find(({ by }: { by?: string }) => by === "bot:echo");
-  expect(bots).toMatchObject({ direction: "out", untrusted: true, from_contact: { message: EVIL } });
+  const bots = read.body.data.filter(({ by }: { by?: string }) => by === "bot:echo");
+  expect(bots[1]).toMatchObject({ direction: "out", untrusted: true, from_contact: { message: EVIL } });
 
   const chats = await call("list_chats");
   expectMarked(chats);
   expect(chats.body.data).toMatchObject([{ chat: EVE, untrusted: true, from_contact: { name: EVIL } }]);
-  const [sentence, ...named] = read.body.data.toSorted(
+  const [one, two, ...named] = read.body.data.toSorted(
     (a: object, b: object) => Number("id" in a) - Number("id" in b),
   );
-  expect(sentence.from_contact).toMatchObject({ id });
+  expect([one.from_contact.id, two.from_contact.id]).toEqual([`${id} again`, id]);
   for (const message of named) expectMarked(await call("why", { id: message.id }));
   expectMarked(await call("react", { id: text.id, emoji: "👀" }));
   expectMarked(await call("list_numbers"));
