@@ -148,6 +148,7 @@ describe("a client that is broken, or wants to break something", () => {
     const notified = await postMcp(world, { method: "notifications/initialized" });
     expect([notified.status, notified.text]).toEqual([202, ""]);
 
+    const many = Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`field${n}`, n]));
     const refused: [string, object | string, number, string][] = [
       ["a batch", JSON.stringify([{ jsonrpc: "2.0", ...sending(1, text("no")) }]), 400, "INVALID_JSON"],
       ["half a message", '{"jsonrpc":"2.0","id":1', 400, "INVALID_JSON"],
@@ -155,6 +156,8 @@ describe("a client that is broken, or wants to break something", () => {
       ["another protocol", { jsonrpc: "1.0", ...sending(1, text("no")) }, 400, "INVALID_PARAMETERS"],
       ["an answer", { jsonrpc: "2.0", id: 1, result: {} }, 400, "INVALID_PARAMETERS"],
       ["an id that is none", { jsonrpc: "2.0", ...sending({}, text("no")) }, 400, "INVALID_PARAMETERS"],
+      ["many fields", { jsonrpc: "2.0", id: 1, method: "ping", params: many }, 400, "INVALID_PARAMETERS"],
+      ["many arguments", { jsonrpc: "2.0", ...sending(1, many) }, 400, "INVALID_PARAMETERS"],
       [
         "wrong _meta",
         { jsonrpc: "2.0", id: 1, method: "ping", params: { _meta: 1 } },

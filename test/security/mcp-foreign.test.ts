@@ -119,3 +119,28 @@ it("marks names of groups, and options that people add to a poll", async () => {
   expectMarked(read);
   expectMarked(await call("react", { id: poll.id, emoji: "👍" }));
 });
+
+it("tells the beginning of long texts, so that a chat full of them holds up nobody", async () => {
+  const world = await openShop();
+  const { sim, gateway, key } = world;
+  const { call } = await connectMcp(world);
+  const long = "é".repeat(65_536);
+  await sim.sendText(EVE, SHOP, long);
+  const contacts = Array.from({ length: 200 }, (_, n) => ({
+    name: `Contact ${n} ${"x".repeat(60)}`,
+    vcard: `BEGIN:VCARD\nVERSION:3.0\nFN:${n}\nEND:VCARD`,
+  }));
+  await sim.send(EVE, SHOP, { kind: "contacts", contacts });
+  await until(async () => (await gateway.get("/messages", { key })).body.data.length === 2);
+  const told: { type: string; from_contact: any }[] = (await call("read_chat", { chat: EVE })).body.data;
+  const [cards, text] = ["contact", "text"].map((type) => told.find((message) => message.type === type)!);
+  expect(text).toMatchObject({ untrusted: true, cut: true });
+  expect(long).toContain(text!.from_contact.message);
+  expect(JSON.stringify(text!.from_contact).length).toBeLessThan(4_300);
+  expect(cards).toMatchObject({ untrusted: true, cut: true });
+  expect(JSON.stringify(cards!.from_contact).length).toBeLessThan(7_000);
+  // The beginning of a long one of one's own, too.
+  await call("send_text", { sender: SHOP, number: ANA, message: long });
+  const [own] = (await call("read_chat", { chat: ANA })).body.data;
+  expect(own).toMatchObject({ cut: true, message: "é".repeat(4_096) });
+});

@@ -4,6 +4,24 @@ import { endpoint } from "../endpoint.ts";
 
 const LONGEST_ID = 1_000;
 
+/** No tool takes nearly as many arguments. */
+const MOST_FIELDS = 100;
+
+/** Counted before the schemas of the protocol copy them, one by one and more than once. */
+const params = z.preprocess((given, context) => {
+  const { arguments: named, _meta: meta } = (given ?? {}) as Record<string, unknown>;
+  if (![given, named, meta].some(isLarge)) return given;
+  const message = `Has more than ${MOST_FIELDS} fields.`;
+  context.issues.push({ code: "custom", input: given, message });
+  return z.NEVER;
+}, z.looseObject({}));
+
+const isLarge = (value: unknown): boolean =>
+  typeof value === "object" &&
+  value !== null &&
+  !Array.isArray(value) &&
+  Object.keys(value).length > MOST_FIELDS;
+
 /** `POST /mcp`: one message of the Model Context Protocol, and its answer as JSON. */
 export const mcp = endpoint({
   method: "POST",
@@ -25,7 +43,7 @@ export const mcp = endpoint({
     method: text(1, 200).meta({
       description: "`initialize`, `tools/list`, `tools/call`, `resources/read`, …",
     }),
-    params: z.looseObject({}).optional(),
+    params: params.optional(),
   }),
   output: z.strictObject({
     jsonrpc: z.literal("2.0").optional(),
