@@ -10,6 +10,7 @@ import { buildBeside, isPackage } from "./src/build/beside.ts";
 import { buildCli } from "./src/build/cli.ts";
 import { buildConsole } from "./src/build/console.ts";
 import { makeOneScript } from "./src/build/one-script.ts";
+import { isForUsers } from "./src/mcp/guides.ts";
 
 const root = fileURLToPath(new URL("./", import.meta.url));
 /** For modules of bots that never end. */
@@ -17,6 +18,7 @@ const CHECK_TIMEOUT_MS = 60_000;
 /** Packages with native parts, and what is laid beside the build. */
 const NATIVE = /^(sharp|libsql|jiti|@libsql\/.*)$/;
 const botsFolder = join(root, "bots");
+const docsFolder = join(root, "docs");
 /** Development alone: another folder that bots are read from, see `npm run dev`. */
 const devFolder = process.env["PARLEY_DEV_BOTS"] ?? botsFolder;
 
@@ -78,6 +80,14 @@ function routesModule(nitro: Nitro): string {
   return `export default [\n${entries.join(",\n")}\n];`;
 }
 
+/** What of a bundle goes into one file, as Rolldown takes it. */
+interface ChunkGroup {
+  name: unknown;
+  test: RegExp;
+  priority?: number;
+  debugName?: string;
+}
+
 export default defineConfig({
   serverDir: "./",
   // In development alone; Nitro's own default.
@@ -100,8 +110,15 @@ export default defineConfig({
   hooks: {
     // Nitro names its chunks by a function, and Rolldown says at each build that such a group wants a name for reports.
     "rollup:before"(_nitro, config) {
-      const { codeSplitting } = config.output as { codeSplitting?: { groups?: { debugName?: string }[] } };
-      for (const group of codeSplitting?.groups ?? []) group.debugName ??= "packages";
+      const { groups = [] } = (config.output as { codeSplitting: { groups?: ChunkGroup[] } }).codeSplitting;
+      for (const group of groups) group.debugName ??= "packages";
+      // Else it goes with the first package that uses it, and every start runs that one, too.
+      groups.unshift({
+        name: "_libs/zod",
+        debugName: "zod",
+        test: /[\\/]node_modules[\\/]zod[\\/]/,
+        priority: 1,
+      });
     },
     async compiled(nitro) {
       const into = nitro.options.output.serverDir;
@@ -129,6 +146,11 @@ export default defineConfig({
       if (nitro.options.logLevel >= 3) checkBots();
       await cp(join(root, "drizzle/migrations"), join(into, "drizzle/migrations"), {
         recursive: true,
+      });
+      // What `POST /mcp` gives language models to read.
+      await cp(docsFolder, join(into, "docs"), {
+        recursive: true,
+        filter: (path) => path === docsFolder || isForUsers(relative(docsFolder, path).replaceAll("\\", "/")),
       });
       // Reads bots of BOTS_DIR that are written in TypeScript; see `sourceReader`.
       const compiler = dirname(createRequire(import.meta.url).resolve("jiti/package.json"));

@@ -46,7 +46,7 @@ const LONG_TESTS = "test/long/**/*.test.ts";
 /** Files that do more in it. */
 const LONGER_TESTS = [
   "test/security/bad-requests.test.ts",
-  "test/e2e/year.test.ts",
+  "test/e2e/{mcp-protocol,year}.test.ts",
   "test/bots/crash.test.ts",
   "test/crash/mutations.test.ts",
   // Every width in every theme.

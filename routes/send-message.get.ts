@@ -1,6 +1,6 @@
 import { defineApi } from "../src/api/define-api.ts";
 import { sendMessageByGet } from "../src/api/endpoints/messages.ts";
-import { send } from "../src/api/work/send.ts";
+import { sendText } from "../src/api/work/send.ts";
 
 /** `GET /send-message`: the same from a query string. */
-export default defineApi(sendMessageByGet, (call) => send(call, { kind: "text", text: call.input.message }));
+export default defineApi(sendMessageByGet, sendText);

@@ -1,6 +1,6 @@
 import { defineApi } from "../src/api/define-api.ts";
 import { sendMessage } from "../src/api/endpoints/messages.ts";
-import { send } from "../src/api/work/send.ts";
+import { sendText } from "../src/api/work/send.ts";
 
 /** `POST /send-message`: text to 1 to 10 destinations. */
-export default defineApi(sendMessage, (call) => send(call, { kind: "text", text: call.input.message }));
+export default defineApi(sendMessage, sendText);

@@ -1,42 +1,20 @@
 import { defineHandler, getRouterParams, type EventHandler, type H3Event } from "h3";
 import type { z } from "zod";
-import type { Caller } from "../accounts/caller.ts";
 import { withSentence } from "../model/errors/error-sentences.ts";
 import { GatewayError, type ErrorCode } from "../model/errors/errors.ts";
 import { inStep, isTraced, traceOfHeaders } from "../model/spans.ts";
-import type { Session } from "../accounts/sessions.ts";
 import { isChange, logChange } from "./audit/audit-log.ts";
 import { authenticate, requireAccess, type Asker } from "./access/authenticate.ts";
+import type { Call, Run } from "./call.ts";
 import type { Access, Endpoint } from "./endpoint.ts";
-import { crashed, failed, succeeded, type HttpAnswer, type Result } from "./answers/envelope.ts";
-import { oncePerKey } from "./answers/idempotency.ts";
+import { crashed, failed, succeeded, type HttpAnswer } from "./answers/envelope.ts";
+import { idempotencyKey, oncePerKey } from "./answers/idempotency.ts";
 import { readInput, validate, type RawInput } from "./reading/input.ts";
-import type { Claim } from "../outbox/submitting/idempotency.ts";
 import { requestId, respond } from "./answers/respond.ts";
 import { catchUpWith } from "./access/senders.ts";
-import type { App } from "./services.ts";
-
-/** What a route is handed once everything about the request is known to be right. */
-export interface Call<A extends Access, I> {
-  app: App;
-  /** Null for everybody, for the operator, and at an endpoint of both for the operator. */
-  caller: A extends { by: "key" } ? Caller : A extends { by: "key or operator" } ? Caller | null : null;
-  /** Of a browser that is signed in; null: by a key or a token itself. */
-  session: A extends { by: "session" } ? Session : Session | null;
-  /** Hash of the key or token; see {@link Asker.credential}. */
-  credential(): string;
-  input: I;
-  /** Path parameters, decoded. */
-  params: Record<string, string>;
-  event: H3Event;
-  /** Of a send whose caller named an idempotency key: goes with the messages into the outbox. */
-  claim: Claim | null;
-}
 
 /** Texts that old clients look for. They say nothing to people. */
 const CONTRACT_WORDS = new Set(["Invalid data!", "Invalid parameters!"]);
-
-type Run<A extends Access, I> = (call: Call<A, I>) => Result | void | Promise<Result | void>;
 
 /**
  * Makes a route of an endpoint's description: read → authorize → validate → run → envelope, in this order for all of
@@ -79,23 +57,56 @@ async function answerTo<A extends Access, I extends z.ZodObject>(
   run: Run<A, z.output<I>>,
   limits: Record<string, string>,
 ): Promise<HttpAnswer> {
-  const { app, cameWhileDraining } = event.context;
+  const { cameWhileDraining } = event.context;
   if (cameWhileDraining && endpoint.access.by !== "everybody") throw restarting();
   const raw = await readInput(event, endpoint);
   const asker = await authorize(event, endpoint, raw, limits);
+  const named = (): string | null => idempotencyKey(event.req.headers.get("idempotency-key"), raw.fields);
+  return perform(endpoint, run, {
+    event,
+    asker,
+    raw,
+    params: getRouterParams(event, { decode: true }),
+    named,
+  });
+}
+
+/** A request of somebody who is known, before anybody looked at what it says. */
+export interface Asked {
+  event: H3Event;
+  asker: Asker;
+  raw: RawInput;
+  params: Record<string, string>;
+  /** The idempotency key of a send; null: it has none. @throws INVALID_PARAMETERS */
+  named(): string | null;
+}
+
+/**
+ * Does what an endpoint does, for whoever asks by whatever way: permission → fields → idempotency → run → log.
+ *
+ * @throws PERMISSION_DENIED, INVALID_PARAMETERS, and whatever `run` throws
+ */
+export async function perform<A extends Access, I extends z.ZodObject>(
+  endpoint: Endpoint<A, I>,
+  run: Run<A, z.output<I>>,
+  { event, asker, raw, params, named }: Asked,
+): Promise<HttpAnswer> {
+  const { app } = event.context;
   const { caller, session, credential } = asker;
+  requireAccess(endpoint, caller);
   const input = validate(endpoint, raw);
-  const params = getRouterParams(event, { decode: true });
   if (caller !== null) {
     const { sender, device }: { sender?: unknown; device?: unknown } = input;
     await catchUpWith(app, caller, [sender, device, params["number"]]);
   }
-  return oncePerKey({ app, caller, event, endpoint, raw }, async (claim) => {
+  const key = endpoint.sends ? named() : null;
+  return oncePerKey({ app, caller, key, endpoint, params, raw }, async (claim) => {
     const result = await run({
       app,
       caller: caller as Call<A, never>["caller"],
       session: session as Call<A, never>["session"],
       credential,
+      asker,
       input,
       params,
       event,
@@ -118,8 +129,8 @@ async function authorize(
   const { app, rateLimit } = event.context;
   if (endpoint.access.by === "everybody") return NOBODY;
   const asker = await authenticate(app, event, endpoint, raw.fields);
-  if (asker.countedAs !== null) Object.assign(limits, await rateLimit.take(asker.countedAs));
-  requireAccess(endpoint, asker.caller);
+  if (asker.countedAs !== null && endpoint.countsItself !== true)
+    Object.assign(limits, await rateLimit.take(asker.countedAs));
   return asker;
 }
 
@@ -132,8 +143,8 @@ const NOBODY: Asker = {
   },
 };
 
-/** What sends tell of a failed destination they tell of a request that is refused as a whole. */
-function sayingWhy(failed: HttpAnswer): HttpAnswer {
+/** What sends tell of a failed destination they tell of a request that is refused as a whole: the reason in a sentence. */
+export function sayingWhy(failed: HttpAnswer): HttpAnswer {
   const { errors, message } = failed.body as { errors: { code: ErrorCode }; message: string };
   // Of a fault of ours the request's id is all that leaves.
   if (errors.code === "INTERNAL_ERROR") return failed;

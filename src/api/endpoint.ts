@@ -36,6 +36,8 @@ export interface Endpoint<
   changesNothing?: string;
   /** A send: takes an idempotency key, in the header or in the field `idempotency_key`. */
   sends?: true;
+  /** What it runs counts for the key's requests a minute: what it refuses then has a form of its own. */
+  countsItself?: true;
   /** Field that may hold a file in base64: what an idempotency key compares is the file's hash. */
   fileIn?: string;
   summary: string;

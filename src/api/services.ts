@@ -4,6 +4,7 @@ import type { Accounts } from "../accounts/accounts.ts";
 import type { ApiKeys } from "../accounts/api-keys.ts";
 import type { AuditLog } from "../accounts/audit-log.ts";
 import type { Links } from "../accounts/links.ts";
+import type { McpSessions } from "../accounts/mcp-sessions.ts";
 import type { OperatorLink } from "../accounts/operator-link.ts";
 import type { Sessions } from "../accounts/sessions.ts";
 import type { ContactData } from "../app/contacts.ts";
@@ -53,6 +54,7 @@ export interface App {
   accounts: Pick<Accounts, "create" | "list" | "get" | "update" | "remove" | "usage" | "takeSends">;
   keys: Pick<ApiKeys, "authenticate" | "hashOf" | "issue" | "list" | "remove" | "rotate">;
   sessions: Pick<Sessions, "open" | "authenticate" | "operatorCredential" | "list" | "end" | "choose">;
+  mcpSessions: McpSessions;
   auditLog: AuditLog;
   links: Pick<Links, "make" | "list" | "remove">;
   operatorLink: Pick<OperatorLink, "make">;

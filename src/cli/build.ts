@@ -13,7 +13,7 @@ const PARTS = [
   ".output/server/drizzle/migrations/meta/_journal.json",
 ];
 /** What the gateway is built from. */
-const SOURCES = ["src", "bots", "routes", "drizzle", "nitro.config.ts", "package-lock.json"];
+const SOURCES = ["src", "bots", "routes", "drizzle", "docs", "nitro.config.ts", "package-lock.json"];
 /** Development tools inside `src`, never part of the gateway. */
 const NOT_BUILT = ["src/simulator", "src/demo", "src/playground", "src/dev"];
 const LOCK = ".nitro/building";

@@ -255,6 +255,10 @@ export interface paths {
         /** Events of the account, as Server-Sent Events */
         get: operations["events"];
     };
+    "/mcp": {
+        /** Tools and pages for language models: Model Context Protocol over streamable HTTP */
+        post: operations["mcp"];
+    };
     "/account": {
         /** The key's own account, its limits and its usage */
         get: operations["getOwnAccount"];
@@ -4175,6 +4179,63 @@ export interface operations {
             200: {
                 content: {
                     "text/event-stream": components["schemas"]["StreamEvent"];
+                };
+            };
+        };
+    };
+    mcp: {
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                    /** @constant */
+                    jsonrpc: "2.0";
+                    /** @description A message without one is a notification */
+                    id?: (number | string) | string;
+                    /** @description `initialize`, `tools/list`, `tools/call`, `resources/read`, … */
+                    method: string;
+                    params?: {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description The answer; a notification gets 202 and none. */
+            200: {
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        jsonrpc?: "2.0";
+                        id?: number | string;
+                        result?: {
+                            [key: string]: unknown;
+                        };
+                        error?: {
+                            code: number;
+                            message: string;
+                            data?: unknown;
+                        };
+                    };
+                };
+            };
+            /** @description Accepted; the gateway continues on its own. */
+            202: {
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        jsonrpc?: "2.0";
+                        id?: number | string;
+                        result?: {
+                            [key: string]: unknown;
+                        };
+                        error?: {
+                            code: number;
+                            message: string;
+                            data?: unknown;
+                        };
+                    };
                 };
             };
         };

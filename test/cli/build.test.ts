@@ -68,6 +68,7 @@ describe("the build is stale", () => {
     "src/app.ts",
     "src/store/new.ts",
     "bots/ping.ts",
+    "docs/webhooks.md",
     "routes/groups.post.ts",
     "drizzle/migrations/0000.sql",
     "nitro.config.ts",

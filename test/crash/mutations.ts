@@ -209,7 +209,7 @@ export async function buildMutants(): Promise<Mutants> {
   const folder = mkdtempSync(join(root, ".test", "mutants-"));
   const remove = (): void => removeFolder(folder);
   try {
-    for (const path of [...SOURCES, "tsconfig.json"])
+    for (const path of [...SOURCES, "docs", "tsconfig.json"])
       cpSync(join(root, path), join(folder, path), { recursive: true });
     for (const mutation of MUTATIONS) apply(folder, mutation);
     await buildGateway(folder, join(folder, ".output"));

@@ -68,6 +68,12 @@ it("is repeated by its idempotency key, and refused for what is no emoji, no mes
   const once = { emoji: "👋", idempotency_key: "wave" };
   const first = await react(world, asked.id, once);
   expect((await react(world, asked.id, once)).body).toEqual(first.body);
+  const other = await sim.sendText(ANA, SHOP, "Hello?");
+  await until(async () => (await messageOf(world, other.id)).status === 200);
+  expect(await react(world, other.id, once)).toMatchObject({
+    status: 422,
+    body: { errors: { code: "IDEMPOTENCY_KEY_REUSED" } },
+  });
 
   for (const emoji of ["ok", "👍👍", undefined])
     expect(await react(world, asked.id, { emoji })).toMatchObject({

@@ -89,6 +89,8 @@ async function check(bad: BadRequest): Promise<void> {
   if (isRefusedByNode && JSON.parse(answer.text).status === false) return;
   // What is no JSON by its description was found, and is not looked into here.
   if (answer.status === 200 && !answer.headers.get("content-type")?.startsWith("application/json")) return;
+  // Of a notification of the Model Context Protocol nothing is said.
+  if (answer.status === 202 && answer.text === "") return;
   try {
     const { pathname } = new URL(`http://gateway${bad.path}`);
     checkAnswer(bad.endpoint.method, pathname, { ...answer, body: JSON.parse(answer.text) });

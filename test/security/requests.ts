@@ -12,7 +12,7 @@ export interface Request {
 }
 
 /** A value that is right for each field that some endpoint demands, unless the test says another. */
-const RIGHT: Record<string, unknown> = {
+export const RIGHT: Record<string, unknown> = {
   sender: "4915112345678",
   device: "4915112345678",
   number: "4915100000001",
@@ -35,6 +35,9 @@ const RIGHT: Record<string, unknown> = {
   participants: ["4915100000001"],
   action: "add",
   invite: "AbCdEfGhIjKlMnOpQrStUv",
+  jsonrpc: "2.0",
+  method: "tools/list",
+  id: 1,
   permissions: ["keys"],
   bots: [],
   assertion: {
@@ -58,8 +61,8 @@ const RIGHT_AT: Record<string, Record<string, unknown>> = {
   "POST /groups/{id}/requests": { action: "approve" },
 };
 
-/** Of several fields one is enough: this one. */
-const CHOSEN: Record<string, string[]> = { "POST /send-media": ["url"] };
+/** Of several fields one is enough, or without one there is nothing to see: this one. */
+const CHOSEN: Record<string, string[]> = { "POST /send-media": ["url"], "POST /mcp": ["id"] };
 
 /** The fields without which an endpoint refuses. */
 export function demandedBy(endpoint: Endpoint): string[] {

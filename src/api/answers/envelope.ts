@@ -15,11 +15,13 @@ export interface HttpAnswer {
 export class RawResult {
   readonly raw: string | ReadableStream<Uint8Array>;
   readonly headers: Record<string, string>;
+  readonly httpStatus: number;
 
   /** @param headers with its content type */
-  constructor(raw: RawResult["raw"], headers: Record<string, string>) {
+  constructor(raw: RawResult["raw"], headers: Record<string, string>, httpStatus = 200) {
     this.raw = raw;
     this.headers = headers;
+    this.httpStatus = httpStatus;
   }
 }
 
@@ -46,7 +48,7 @@ export class JsonResult {
 /** `msg` and `message` are the same text: customers' systems read the one or the other. */
 export function succeeded(result: Result | undefined, usualMessage: string): HttpAnswer {
   if (result instanceof RawResult)
-    return { httpStatus: 200, body: {}, raw: result.raw, headers: result.headers };
+    return { httpStatus: result.httpStatus, body: {}, raw: result.raw, headers: result.headers };
   const { fields, options } =
     result instanceof JsonResult ? result : { fields: result ?? {}, options: {} as JsonResult["options"] };
   const message = options.message ?? usualMessage;

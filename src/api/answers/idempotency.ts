@@ -1,5 +1,4 @@
 import { hash } from "node:crypto";
-import type { H3Event } from "h3";
 import type { Caller } from "../../accounts/caller.ts";
 import { GatewayError } from "../../model/errors/errors.ts";
 import { asText, NOT_UNICODE } from "../../model/fields.ts";
@@ -17,29 +16,32 @@ const REPLAYED = { "idempotency-replayed": "true" };
 /**
  * Runs a send once per idempotency key: with one that was used before, the first answer comes again, word for word.
  *
+ * @param key null: the caller named none
  * @param run the send; what it throws before anything was stored is not remembered
- * @throws INVALID_PARAMETERS, IDEMPOTENCY_IN_PROGRESS, IDEMPOTENCY_KEY_REUSED
+ * @throws IDEMPOTENCY_IN_PROGRESS, IDEMPOTENCY_KEY_REUSED
  */
 export async function oncePerKey(
   {
     app,
     caller,
-    event,
+    key,
     endpoint,
+    params,
     raw,
   }: {
     app: App;
     caller: Caller | null;
-    event: H3Event;
+    key: string | null;
     endpoint: Endpoint;
+    params: Record<string, string>;
     raw: RawInput;
   },
   run: (claim: Claim | null) => Promise<HttpAnswer>,
 ): Promise<HttpAnswer> {
-  const key = endpoint.sends ? idempotencyKey(event, raw.fields) : null;
   if (key === null || caller === null) return run(null);
   const { api_key: _, idempotency_key: __, ...fields } = raw.fields;
-  const body = byHash(fields, endpoint.fileIn);
+  // What stands in the path says what is meant as much as a field does.
+  const body = { ...byHash(fields, endpoint.fileIn), ...params };
   const begun = await app.idempotency.begin({ keyId: caller.keyId, route: endpoint.path, key, body });
   if (begun.kind === "answered") return replayed(begun.answer);
   if (begun.kind === "stored") {
@@ -76,9 +78,13 @@ const replayed = (answer: HttpAnswer): HttpAnswer => ({
   headers: { ...answer.headers, ...REPLAYED },
 });
 
-/** @returns the caller's own key, or null when it named none */
-function idempotencyKey(event: H3Event, fields: Record<string, unknown>): string | null {
-  const inHeader = event.req.headers.get("idempotency-key");
+/**
+ * The key that a send names in a header or among its fields.
+ *
+ * @returns null when it names none
+ * @throws INVALID_PARAMETERS when both are there and differ, and for what is no key
+ */
+export function idempotencyKey(inHeader: string | null, fields: Record<string, unknown>): string | null {
   const field = fields["idempotency_key"] ?? null;
   if (inHeader === null && field === null) return null;
   const inField = asText(field);

@@ -15,6 +15,7 @@ import * as events from "./events.ts";
 import * as groupsAdmin from "./groups-admin.ts";
 import * as health from "./health.ts";
 import * as links from "./links.ts";
+import * as mcp from "./mcp.ts";
 import * as media from "./media.ts";
 import * as messages from "./messages.ts";
 import * as metrics from "./operator/metrics.ts";
@@ -45,6 +46,7 @@ const NAMED = [
   bots,
   decisions,
   events,
+  mcp,
   accounts,
   contactData,
   sessions,

@@ -700,6 +700,23 @@ export const EXAMPLES: Record<string, Example> = {
     }),
   },
   "GET /events": {},
+  "POST /mcp": {
+    input: {
+      jsonrpc: "2.0",
+      id: 2,
+      method: "tools/call",
+      params: { name: "send_text", arguments: text },
+    },
+    output: {
+      jsonrpc: "2.0",
+      id: 2,
+      result: {
+        isError: false,
+        structuredContent: sent,
+        content: [{ type: "text", text: JSON.stringify(sent) }],
+      },
+    },
+  },
   "GET /account": {
     output: one("Account.", {
       id: ACCOUNT,

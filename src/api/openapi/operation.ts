@@ -10,7 +10,8 @@ const API_KEY: JsonSchema = {
   type: "string",
   description: "The API key, unless it is sent as Authorization: Bearer.",
 };
-const IDEMPOTENCY_KEY: JsonSchema = {
+/** The field of every send that makes it safe to repeat. */
+export const IDEMPOTENCY_KEY: JsonSchema = {
   type: "string",
   minLength: 1,
   maxLength: 255,

@@ -5,7 +5,7 @@ export const TAGS: { name: string; description: string; paths: RegExp }[] = [
   {
     name: "Messages",
     description: "Send texts, files and polls, and read what was sent and received.",
-    paths: /^\/(send-|uploads|messages)/,
+    paths: /^\/(send-|uploads|messages|mcp)/,
   },
   {
     name: "Chats",

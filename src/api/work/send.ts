@@ -88,6 +88,10 @@ export function requireOnce(viewOnce: boolean | undefined, kind: Draft["kind"]):
 const wrongField = (field: string, problem: string): GatewayError =>
   new GatewayError("INVALID_PARAMETERS", "Invalid parameters!", { fields: { [field]: [problem] } });
 
+/** Sends text; see {@link send}. */
+export const sendText = (call: SendCall & { input: { message: string } }): Promise<JsonResult> =>
+  send(call, { kind: "text", text: call.input.message });
+
 /** Where nothing is stored, nothing is taken out of the plan. */
 async function taking<T>(share: SendShare | null, count: number, submit: () => Promise<T>): Promise<T> {
   try {

@@ -1,8 +1,26 @@
 import type { Caller } from "../../accounts/caller.ts";
 import { MINUTE_MS } from "../../model/time.ts";
 import { findChat, findSender } from "../access/senders.ts";
+import type { CallOf } from "../call.ts";
+import type { handChatBack, takeChatOver } from "../endpoints/conversations.ts";
 import type { App } from "../services.ts";
 import { iso } from "../views/views.ts";
+
+/** Bots pause in the chat. */
+export const takeOver = async ({ app, caller, input, params }: CallOf<typeof takeChatOver>) => ({
+  data: await setTakeover(
+    app,
+    caller,
+    input.sender,
+    params["chat"],
+    input.minutes ?? app.config.takeoverMinutes,
+  ),
+});
+
+/** Bots go on in the chat. */
+export const handBack = async ({ app, caller, input, params }: CallOf<typeof handChatBack>) => ({
+  data: await setTakeover(app, caller, input.sender, params["chat"], 0),
+});
 
 /**
  * Lets bots pause in a chat of a number, or go on.
@@ -12,7 +30,7 @@ import { iso } from "../views/views.ts";
  * @returns what the answer says of the chat
  * @throws NOT_FOUND, SENDER_NOT_FOUND, RECIPIENT_NOT_ALLOWED
  */
-export async function setTakeover(
+async function setTakeover(
   app: App,
   caller: Caller,
   sender: string,

@@ -66,6 +66,7 @@ it("everything that is no GET and no send is logged, unless it says why it chang
     "POST /devices/{number}/webhook/test",
     "POST /generate-qr",
     "POST /groups",
+    "POST /mcp",
     "POST /resolve-lid",
     "POST /uploads",
   ]);
