@@ -1,3 +1,4 @@
+import { mannerFields } from "../../src/model/content/manner.ts";
 import { expect, it } from "vitest";
 import { connectMcp } from "../_setup/mcp.ts";
 import { openWorld, until, type World } from "../_setup/world.ts";
@@ -65,7 +66,15 @@ it("describes each tool by its endpoint's fields, and says which of them write",
   const { tools } = await client.listTools();
   const named = Object.fromEntries(tools.map((tool) => [tool.name, tool]));
   const fields = (name: string) => Object.keys(named[name]!.inputSchema.properties!);
-  expect(fields("send_text")).toEqual(["sender", "number", "message", "msgid", "idempotency_key"]);
+  expect(fields("send_text")).toEqual([
+    "sender",
+    "number",
+    "quote",
+    "msgid",
+    ...Object.keys(mannerFields),
+    "message",
+    "idempotency_key",
+  ]);
   expect(named["send_text"]!.inputSchema.required).toEqual(["sender", "number", "message"]);
   expect(named["read_chat"]!.inputSchema.required).toEqual(["chat"]);
   expect(named["react"]!.inputSchema.required).toEqual(["id", "emoji"]);

@@ -135,7 +135,7 @@ describe("thousands of bad requests", () => {
       expect([...asked.values()].reduce((sum, count) => sum + count, 0)).toBe(AT_ONCE * ROUNDS);
       // No endpoint has much less than its share.
       const share = (AT_ONCE * ROUNDS) / asked.size;
-      expect(Math.min(...asked.values())).toBeGreaterThan(share / 3);
+      expect(Math.min(...asked.values())).toBeGreaterThan(share / 4);
       const growth = Math.min(...memory.slice(-50)) - Math.max(...memory.slice(0, WARM_UP));
       expect(growth, `grew by ${growth.toFixed(0)} MB`).toBeLessThan(MAY_GROW_MB);
       expect(gateway.pid).toBe(pid);
