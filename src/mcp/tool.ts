@@ -6,7 +6,7 @@ import type { HttpAnswer } from "../api/answers/envelope.ts";
 import type { Run } from "../api/call.ts";
 import { perform, type Asked } from "../api/define-api.ts";
 import type { Access, Endpoint } from "../api/endpoint.ts";
-import { requestFields, type JsonSchema } from "../api/openapi/json-schema.ts";
+import { requestFields, type JsonSchema, type NamedSchemas } from "../api/openapi/json-schema.ts";
 import { IDEMPOTENCY_KEY } from "../api/openapi/operation.ts";
 import { asText } from "../model/fields.ts";
 import { REQUIRED, type FieldProblems } from "../model/errors/field-problems.ts";
@@ -102,15 +102,27 @@ function readPath(names: string[], fields: Record<string, unknown>) {
 }
 
 function schemaOf({ input, sends }: Endpoint, path: Record<string, string>): JsonSchema {
-  const { properties, required } = requestFields(input, new Map());
+  const shared: NamedSchemas = new Map();
+  const { properties, required } = requestFields(input, shared);
   const inPath = Object.entries(path).map(([name, description]) => [name, { type: "string", description }]);
   return {
     type: "object",
     properties: {
       ...Object.fromEntries(inPath),
-      ...properties,
+      ...inPlace(properties, shared),
       ...(sends && { idempotency_key: IDEMPOTENCY_KEY }),
     },
     required: [...Object.keys(path), ...required],
   };
 }
+
+const NAME = /^#\/components\/schemas\/(\w+)$/;
+
+/** A tool stands alone: what its fields refer to is put where it is referred to. */
+const inPlace = (properties: Record<string, JsonSchema>, shared: NamedSchemas): Record<string, JsonSchema> =>
+  Object.fromEntries(
+    Object.entries(properties).map(([name, schema]) => {
+      const named = NAME.exec(String(schema["$ref"]))?.[1];
+      return [name, named === undefined ? schema : shared.get(named)!];
+    }),
+  );
