@@ -175,9 +175,9 @@ describe("a client that is broken, or wants to break something", () => {
     // What the SDK's own schemas refuse it calls a fault of its own.
     const wrong: [object, number][] = [
       [{ method: "nothing/such" }, -32601],
-      [{ method: "tools/call", params: {} }, -32603],
-      [{ method: "tools/call", params: { name: "send_text", arguments: [] } }, -32603],
-      [{ method: "resources/read", params: { uri: 1 } }, -32603],
+      [{ method: "tools/call", params: {} }, -32602],
+      [{ method: "tools/call", params: { name: "send_text", arguments: [] } }, -32602],
+      [{ method: "resources/read", params: { uri: 1 } }, -32602],
       [{ method: "prompts/list" }, -32601],
     ];
     for (const [message, code] of wrong)
