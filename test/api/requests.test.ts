@@ -577,6 +577,7 @@ describe("every list that has pages", () => {
         "/links",
         "/log",
         "/messages",
+        "/scheduled",
       ].toSorted(),
     );
   });
