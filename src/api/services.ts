@@ -77,7 +77,7 @@ export interface App {
     | "isLinked"
   >;
   audit: Pick<Audit, "report">;
-  outbox: Pick<Outbox, "submit" | "cancel" | "rewrite"> & {
+  outbox: Pick<Outbox, "submit" | "cancel" | "rewrite" | "sentContent"> & {
     find(accountId: string, waId: string): Promise<SentMessage | null>;
   };
   idempotency: Pick<Idempotency, "begin">;

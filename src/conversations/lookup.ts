@@ -25,6 +25,8 @@ export interface FoundMessage {
   participant: string | null;
   /** When it was written, Unix milliseconds; null: it has not left. */
   at: number | null;
+  /** As it came; null for what the gateway sent. */
+  content: Incoming | null;
   /** It has another text since, or is to get one. */
   edited: boolean;
   /** It was taken back, or is to be. */
@@ -74,7 +76,14 @@ export function createLookUp(
     const found = new Map<number, Omit<FoundMessage, "sender" | "id" | "edited" | "revoked">>();
     const writers = new Map<number, string>();
     for (const { kind, sentAt: at, ...row } of await store.read(WENT, args))
-      found.set(row.deviceId, { ...row, type: kind as MessageType, by: "gateway", participant: null, at });
+      found.set(row.deviceId, {
+        ...row,
+        type: kind as MessageType,
+        by: "gateway",
+        participant: null,
+        at,
+        content: null,
+      });
     for (const row of await store.read(CAME, args)) {
       if (found.has(row.deviceId)) continue;
       const message = opened(() => contents.openIncoming(row.deviceId, id, row.body));
@@ -118,6 +127,7 @@ function received(
     by: fromMe ? "phone" : "contact",
     participant: fromMe ? null : message.participant,
     at: sentAt(message),
+    content: message,
   };
 }
 

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { ErrorCode } from "../model/errors/errors.ts";
-import { isAction, type Draft } from "../model/content/drafts.ts";
+import { isAction, kindOf, type Draft } from "../model/content/drafts.ts";
 import { SENT_STATES, type ENDED_STATES } from "../model/messages.ts";
 import { DAY_MS } from "../model/time.ts";
 import type { SecretBox, Statement } from "../store/store.ts";
@@ -148,7 +148,19 @@ export function createRows(box: SecretBox, now: () => number, isShared = false) 
       const { sendAt = null, notAfter = null } = draft;
       const state = sendAt === null ? "queued" : "scheduled";
       const target = isAction(draft) ? draft.target.id : null;
-      const common = [deviceId, waId, chat, jid, number, draft.kind, origin, state, sendAt, notAfter, target];
+      const common = [
+        deviceId,
+        waId,
+        chat,
+        jid,
+        number,
+        kindOf(draft),
+        origin,
+        state,
+        sendAt,
+        notAfter,
+        target,
+      ];
       const recover = { sql: inserted, args: [deviceId, waId, at] };
       if (answers !== null)
         return { sql: insertReply, args: [...common, answers.inboxId, answers.ordinal, body, at], recover };

@@ -1,5 +1,5 @@
 import { outbox } from "../../drizzle/schema.ts";
-import { isAction, textOfDraft, type Draft, type QuotedDraft } from "../model/content/drafts.ts";
+import { isAction, kindOf, textOfDraft, type Draft, type QuotedDraft } from "../model/content/drafts.ts";
 import { defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 import type { SentContent } from "../whatsapp/port.ts";
@@ -42,9 +42,9 @@ export function createSentReader({ readOne, box, now }: Pick<Store, "readOne" | 
 
 function quotedDraft(draft: Draft): QuotedDraft | null {
   if (isAction(draft)) return null;
-  const shown = { kind: draft.kind, text: textOfDraft(draft) };
+  const shown = { kind: kindOf(draft), text: textOfDraft(draft) };
   if (draft.kind === "poll") return { ...shown, options: draft.options };
-  return draft.kind === "document" && draft.fileName !== undefined
+  return kindOf(draft) === "document" && "fileName" in draft && draft.fileName !== undefined
     ? { ...shown, fileName: draft.fileName }
     : shown;
 }

@@ -42,6 +42,8 @@ export interface MessagePath {
   /** Messages that have not left are taken back, or get another text. See `WaitingMessages`. */
   cancel: Outbox["cancel"];
   rewrite: Outbox["rewrite"];
+  /** What a message of ours says; null when it is not known any more. */
+  sentContent: Outbox["sentContent"];
   /** Stores what WhatsApp tells until it is stored. See `ConnectionListener.store`. */
   acknowledged(deviceId: number, event: AcknowledgedEvent): Promise<void>;
   /** A message of ours, as its row has it. */
@@ -215,6 +217,7 @@ function asMessagePath(deps: MessagePathDeps, parts: PathParts): MessagePath {
     submit: outbox.submit,
     cancel: outbox.cancel,
     rewrite: outbox.rewrite,
+    sentContent: outbox.sentContent,
     findRow: outbox.find,
     findSent: createSentMessages({
       find: outbox.find,

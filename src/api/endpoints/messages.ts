@@ -4,7 +4,8 @@ import { endpoint } from "../endpoint.ts";
 import { record } from "../schemas/answer.ts";
 import { sendAnswer, sentMessage } from "../schemas/messages.ts";
 import { sendFields } from "../schemas/send-fields.ts";
-import { ownNumber, text, visibleText } from "../../model/fields.ts";
+import { mannerFields } from "../../model/content/manner.ts";
+import { destinations, ownNumber, text, visibleText } from "../../model/fields.ts";
 
 const chosenSender = () =>
   ownNumber()
@@ -79,6 +80,24 @@ export const deleteMessage = endpoint({
   message: "Message deleted!",
   errors: ["SENDER_NOT_FOUND", "TOO_LATE", "NOT_EDITABLE", "CANNOT_SEND"],
   input: z.object({ sender: chosenSender() }),
+});
+
+const { send_at, expires, typing, mentions, mention_all } = mannerFields;
+
+/** `POST /messages/{id}/forward`: a message of any side. */
+export const forwardMessage = endpoint({
+  ...done,
+  access: { by: "key", permission: null },
+  method: "POST",
+  path: "/messages/{id}/forward",
+  summary: "Hand a message on to 1 to 10 destinations, marked as forwarded",
+  message: "Message sent successfully!",
+  errors: ["SENDER_NOT_FOUND", "PERMISSION_DENIED", "NOT_EDITABLE", "TIME_NOT_USABLE"],
+  input: z.object({
+    sender: chosenSender(),
+    number: destinations(),
+    ...{ send_at, expires, typing, mentions, mention_all },
+  }),
 });
 
 /** `POST /messages/{id}/reaction`: to any message of `GET /messages`. */

@@ -389,6 +389,11 @@ export const EXAMPLES: Record<string, Example> = {
       data: { ...sentText, revoked: true },
     },
   },
+  "POST /messages/{id}/forward": {
+    path: { id: MESSAGE },
+    input: { number: PERSON },
+    output: { ...sent, data: sentText },
+  },
   "POST /messages/{id}/reaction": {
     path: { id: "3AB76A4834DAC11892A5" },
     input: { emoji: "👍" },

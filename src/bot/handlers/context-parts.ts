@@ -144,6 +144,8 @@ export const CALLS = {
     "location",
     "contact",
     "react",
+    "edit",
+    "delete",
     "sendTo",
   ],
   timing: ["after", "at", "cancelTimer"],

@@ -1,7 +1,7 @@
-import { isAction } from "../../model/content/drafts.ts";
+import { isAction, type EditDraft } from "../../model/content/drafts.ts";
 import type { Incoming } from "../../model/messages.ts";
 import type { Time } from "../../model/time.ts";
-import { addressOf, quoteOf, readContent, type Wanted } from "../messages/content.ts";
+import { addressOf, quoteOf, readContent, readText, type Wanted } from "../messages/content.ts";
 import { mannered } from "../messages/manner.ts";
 import { MOST_REPLIES, type Effects } from "./effects.ts";
 import type { AnyContext, Content, ReceivedFile, ReplyOptions } from "../types.ts";
@@ -19,6 +19,8 @@ type SendingCalls = Pick<
   | "location"
   | "contact"
   | "react"
+  | "edit"
+  | "delete"
   | "sendTo"
 >;
 
@@ -90,6 +92,13 @@ export function createSending({ message, effects, open, now, replyId }: SendingI
     return say(call, options.quote ? quoting(wanted, message) : wanted, null);
   }
 
+  /** A message of the bot's in this chat. */
+  function onOwn(call: string, id: unknown): Pick<EditDraft, "target" | "at"> {
+    if (typeof id !== "string" || !ID.test(id))
+      throw new TypeError(`ctx.${call}() takes the id of a message, as ctx.reply() returns it.`);
+    return { target: { id, chat: message.chat, fromMe: true, participant: null }, at: now() };
+  }
+
   const calls: SendingCalls = {
     reply: (content, options) => answer("reply", content, options),
     image: (file, { caption, ...options } = {}) =>
@@ -123,6 +132,13 @@ export function createSending({ message, effects, open, now, replyId }: SendingI
         null,
       );
     },
+    edit: (id, text) =>
+      say(
+        "edit",
+        { draft: { ...onOwn("edit", id), kind: "edit", of: "text", text: readText(text, "ctx.edit()") } },
+        null,
+      ),
+    delete: (id) => say("delete", { draft: { ...onOwn("delete", id), kind: "revoke" } }, null),
     sendTo(chat, content, options = {}) {
       const jid = addressOf(chat, "ctx.sendTo()");
       const wanted = readContent(content, "ctx.sendTo()");
@@ -143,6 +159,9 @@ export function createSending({ message, effects, open, now, replyId }: SendingI
     },
   };
 }
+
+/** Ids of messages, as WhatsApp's clients make them. */
+const ID = /^[\w-]{1,64}$/;
 
 function quoting(wanted: Wanted, message: Incoming): Wanted {
   const quote = quoteOf(message);

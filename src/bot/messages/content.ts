@@ -50,7 +50,7 @@ function checked(read: { draft: Draft } | { problem: string }, call: string): Dr
   return read.draft;
 }
 
-function readText(text: unknown, call: string): string {
+export function readText(text: unknown, call: string): string {
   if (typeof text !== "string") throw new TypeError(`${call} takes a string, not ${typeof text}.`);
   if (text.trim() === "") throw new TypeError(`${call} got a blank text; WhatsApp has no blank messages.`);
   if (text.length > LONGEST_TEXT) throw new TypeError(`${call} takes at most ${LONGEST_TEXT} characters.`);

@@ -125,6 +125,14 @@ export interface Context<
   /** Puts an emoji on the message that is answered; "" removes it. */
   react(emoji: string): string;
   /**
+   * Gives a message that went to this chat another text. WhatsApp shows it as edited, for 15 minutes after it was sent.
+   *
+   * @param id what `reply` and the others returned
+   */
+  edit(id: string, text: string): string;
+  /** Takes a message that went to this chat back for everyone, for 48 hours. @param id what `reply` and the others returned */
+  delete(id: string): string;
+  /**
    * Sends to another chat: digits, `…@lid`, `…@g.us` or `…@newsletter`. The message is paced like a send by REST, because it
    * answers nobody.
    *

@@ -4,7 +4,7 @@ import type { MediaKind } from "../messages.ts";
 export type Draft = (ContentDraft | ActionDraft) & Manner;
 
 /** A message by itself. */
-export type ContentDraft = TextDraft | MediaDraft | PollDraft | LocationDraft | ContactDraft;
+export type ContentDraft = TextDraft | MediaDraft | PollDraft | LocationDraft | ContactDraft | ForwardDraft;
 /** Something that is done to another message. */
 export type ActionDraft = ReactionDraft | EditDraft | RevokeDraft;
 
@@ -22,6 +22,8 @@ export interface Manner {
   viewOnce?: true;
   /** Seconds for which the chat shows that it is being written, before it leaves. */
   typingSeconds?: number;
+  /** It is marked as forwarded: how often it has been, with this time. */
+  forwarded?: number;
 }
 
 /** The message that a draft quotes: one that came in as it came, one that was sent from here as far as a quote shows it. */
@@ -32,7 +34,7 @@ export type DraftQuote = { id: string; sender: string; fromMe: boolean } & (
 
 /** What a quote shows of a message that was sent. */
 export interface QuotedDraft {
-  kind: ContentDraft["kind"];
+  kind: Exclude<ContentDraft["kind"], "forward">;
   /** Text, caption, or what a poll asks. */
   text: string;
   /** Of a poll. */
@@ -97,6 +99,25 @@ export interface ContactCard {
   organization?: string;
   email?: string;
 }
+
+/** A file that came, handed on as it is: it is not stored at WhatsApp again. */
+export interface ForwardDraft {
+  kind: "forward";
+  /** What it is. */
+  of: MediaKind;
+  /** Protobuf of the message that it came with, base64. */
+  raw: string;
+  caption?: string;
+  /** Documents only. */
+  fileName?: string;
+  quote?: DraftQuote;
+}
+
+/** What people call it: what is handed on is what it was. */
+export const kindOf = <Kind extends { kind: string } | ForwardDraft>(
+  draft: Kind,
+): Exclude<Kind["kind"], "forward"> | MediaKind =>
+  (draft.kind === "forward" ? (draft as ForwardDraft).of : draft.kind) as MediaKind;
 
 /** The message that something is done to. */
 export interface MessageTarget {

@@ -15,6 +15,8 @@ interface TimedDeps {
   log: Logger;
   /** Messages whose time has come are queued: they leave. */
   queued(messages: StoredMessage[]): void;
+  /** Looks for what is queued in the table alone: a commit may have been made although nobody heard of it. */
+  reload(): Promise<void>;
   /** The number is linked no more: what is queued fails. */
   abandon(): Promise<void>;
   sender: Pick<Sender, "find" | "take">;
@@ -97,6 +99,7 @@ export function createTimed(deps: TimedDeps): Timed {
     } catch (error) {
       // The next look finds it again.
       if (isWorthLogging(error)) log.error({ err: error, device: deviceId }, "could not queue what was due");
+      void deps.reload();
     } finally {
       running = false;
     }

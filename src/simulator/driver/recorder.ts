@@ -43,8 +43,8 @@ export function createRecorder({ world, transcript, violations, changed }: Needs
 /** The message itself, without the facts about its delivery. */
 function bodyOf(body: MessageBody): MessageBody {
   const { kind, text, media, poll, choices, location, contacts, target, mentions, quoted } = body;
-  const { viewOnce, expiration, expirationSince } = body;
+  const { forwarded, viewOnce, expiration, expirationSince } = body;
   const said = { kind, text, media, poll, choices, location, contacts, target, mentions, quoted };
-  const told = { ...said, viewOnce, expiration, expirationSince };
+  const told = { ...said, forwarded, viewOnce, expiration, expirationSince };
   return Object.fromEntries(Object.entries(told).filter(([, value]) => value !== undefined)) as never;
 }

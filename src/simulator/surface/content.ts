@@ -178,6 +178,8 @@ export interface MessageBody {
   target?: string;
   mentions?: string[];
   quoted?: { id: string; participant?: string; text?: string };
+  /** The phone shows that it was handed on: how often. */
+  forwarded?: number;
   /** The phone shows its file once. */
   viewOnce?: true;
   /** Seconds after which the message disappears; of a `timer`, those that come after it. */

@@ -1,5 +1,5 @@
 import { partsOfDraft } from "../../conversations/parts.ts";
-import { textOfDraft, type Draft } from "../../model/content/drafts.ts";
+import { kindOf, textOfDraft, type Draft } from "../../model/content/drafts.ts";
 import type { Expected, Reply } from "../types.ts";
 import type { Sent } from "../gateway/wire.ts";
 
@@ -7,7 +7,7 @@ import type { Sent } from "../gateway/wire.ts";
 export function replyOf({ id, draft }: Sent): Reply {
   const reply: Reply = {
     id,
-    kind: draft.kind,
+    kind: kindOf(draft),
     text: "",
     poll: null,
     file: null,
@@ -34,7 +34,7 @@ export function replyOf({ id, draft }: Sent): Reply {
       return {
         ...reply,
         text: draft.caption ?? "",
-        file: { kind: draft.kind, name: draft.fileName ?? null },
+        file: { kind: draft.kind === "forward" ? draft.of : draft.kind, name: draft.fileName ?? null },
       };
   }
 }

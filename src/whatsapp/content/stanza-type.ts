@@ -1,4 +1,4 @@
-import { hasFile, type Draft } from "../../model/content/drafts.ts";
+import { hasFile, kindOf, type Draft } from "../../model/content/drafts.ts";
 
 /** What a message's stanza calls its content. */
 export function stanzaTypeOf(draft: Draft): "text" | "reaction" | "poll" | "media" {
@@ -16,6 +16,7 @@ export function editOf(draft: Draft): "1" | "7" | "8" | null {
 /** What kind of file or card it has, in the service's words; null for none. A place has none. */
 export function mediaTypeOf(draft: Draft): string | null {
   if (draft.kind === "contact") return draft.contacts.length === 1 ? "vcard" : "contact_array";
-  if (!hasFile(draft)) return null;
-  return draft.kind === "voice" ? "ptt" : draft.kind;
+  if (!hasFile(draft) && draft.kind !== "forward") return null;
+  const kind = kindOf(draft);
+  return kind === "voice" ? "ptt" : kind;
 }

@@ -14,6 +14,7 @@ import { baileys } from "../baileys.ts";
 import { timerContext, type ChatTimer } from "./chat-timer.ts";
 import { messageSecret } from "./message-secret.ts";
 import { actionToWhatsApp } from "./to-whatsapp-action.ts";
+import { forwardToWhatsApp } from "./to-whatsapp-forward.ts";
 import { mediaToWhatsApp, type StoredFile } from "./to-whatsapp-media.ts";
 import { pollToWhatsApp } from "./to-whatsapp-poll.ts";
 import { vcardOf } from "./vcard.ts";
@@ -57,13 +58,14 @@ function contentOf(draft: ContentDraft & Manner, beside: Beside): proto.IMessage
     return { extendedTextMessage: { text: draft.text, ...(contextInfo ? { contextInfo } : {}) } };
   if (draft.kind === "location") return locationToWhatsApp(draft, contextInfo);
   if (draft.kind === "contact") return contactsToWhatsApp(draft, contextInfo);
+  if (draft.kind === "forward") return forwardToWhatsApp(draft, contextInfo);
   if (stored === undefined) throw new TypeError(`The ${draft.kind} was not uploaded to WhatsApp.`);
   return mediaToWhatsApp(draft, stored, contextInfo);
 }
 
 /** What it quotes, whom it mentions, and when it disappears; null when there is nothing of it. */
 function contextOf(
-  { quote: quoted, mentions, mentionsAll }: ContentDraft & Manner,
+  { quote: quoted, mentions, mentionsAll, forwarded }: ContentDraft & Manner,
   { timer, members = [] }: Beside,
 ): proto.IContextInfo | null {
   const mentioned = [...new Set([...(mentions ?? []), ...(mentionsAll ? members : [])])];
@@ -71,6 +73,7 @@ function contextOf(
     ...(quoted && quote(quoted)),
     ...(timer && timerContext(timer)),
     ...(mentioned.length > 0 && { mentionedJid: mentioned }),
+    ...(forwarded && { isForwarded: true, forwardingScore: forwarded }),
   };
   return Object.keys(context).length === 0 ? null : context;
 }

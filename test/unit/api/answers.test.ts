@@ -544,6 +544,7 @@ describe("further answers", () => {
       by: "gateway" as const,
       participant: null,
       at: null,
+      content: null,
       edited: false,
       revoked: false,
     };

@@ -93,6 +93,7 @@ describe("a key's list of devices", () => {
                 by: "gateway" as const,
                 participant: null,
                 at: null,
+                content: null,
                 edited: false,
                 revoked: false,
               })),

@@ -243,6 +243,7 @@ describe("the OpenAPI document", () => {
       "GET /messages/{id}",
       "PATCH /messages/{id}",
       "DELETE /messages/{id}",
+      "POST /messages/{id}/forward",
       "GET /messages/{id}/trace",
       "POST /messages/{id}/reaction",
       "POST /groups",

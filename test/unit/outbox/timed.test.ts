@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../../src/model/time.ts";
+import { StorageUnavailable } from "../../../src/store/errors.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { rawRows } from "../store/rows.ts";
 import { temporaryFolder } from "../store/temporary.ts";
@@ -97,6 +98,31 @@ it("expires when its time is over, whether the number is there or not, but not o
   await clock.advance(MINUTE_MS + 2 * SECOND_MS);
   expect(line.texts()).toEqual(["Leaving"]);
   expect([await stateOf(run, leaving), await stateOf(run, behind)]).toEqual(["queued", "expired"]);
+});
+
+it("leaves although nobody heard that it was queued", async () => {
+  const clock = manualClock();
+  let deaf = false;
+  const wrap = (store: Store): Store => ({
+    ...store,
+    writer: {
+      ...store.writer,
+      async commit(statements, options) {
+        const results = await store.writer.commit(statements, options);
+        if (!deaf || !statements.some(({ sql }) => sql.includes("scheduled_at"))) return results;
+        deaf = false;
+        throw new StorageUnavailable("The answer was lost.");
+      },
+    },
+  });
+  const run = await startRun({ clock, wrap, env: ENV });
+  const line = scriptedLine();
+  await run.connect(line);
+  await schedule(run, 4915100000, "Later", clock.now() + MINUTE_MS);
+  deaf = true;
+  await clock.advance(MINUTE_MS + 5 * SECOND_MS);
+  expect(line.texts()).toEqual(["Later"]);
+  expect(deaf).toBe(false);
 });
 
 it("fails at its time when the number was logged out meanwhile", async () => {

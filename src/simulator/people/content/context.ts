@@ -59,10 +59,11 @@ function cameBy(advertisement: Advertisement | undefined): proto.IContextInfo | 
 /** What a message's context says, for the transcript. */
 export function readContext(
   context: proto.IContextInfo | null | undefined,
-): Pick<MessageBody, "mentions" | "quoted" | "expiration" | "expirationSince"> {
+): Pick<MessageBody, "mentions" | "quoted" | "forwarded" | "expiration" | "expirationSince"> {
   const { mentionedJid, stanzaId, participant, quotedMessage, expiration } = context ?? {};
   const told: ReturnType<typeof readContext> = {};
   if (mentionedJid?.length) told.mentions = mentionedJid;
+  if (context?.isForwarded) told.forwarded = context.forwardingScore ?? 1;
   if (stanzaId) {
     told.quoted = {
       id: stanzaId,
