@@ -12,6 +12,7 @@ export const SENDS: readonly string[] = [
   "POST /send-contact",
   "PATCH /messages/{id}",
   "DELETE /messages/{id}",
+  "POST /messages/{id}/forward",
   "POST /messages/{id}/reaction",
 ];
 
@@ -74,6 +75,10 @@ export interface paths {
     "/scheduled": {
         /** Messages that are to be sent later, newest first */
         get: operations["listScheduled"];
+    };
+    "/messages/{id}/forward": {
+        /** Hand a message on to 1 to 10 destinations, marked as forwarded */
+        post: operations["forwardMessage"];
     };
     "/messages/{id}/reaction": {
         /** React to a message with an emoji, or take the reaction back */
@@ -2564,6 +2569,111 @@ export interface operations {
                         total: number | null;
                         next: string | null;
                         data: components["schemas"]["Message"][];
+                    };
+                };
+            };
+        };
+    };
+    forwardMessage: {
+        parameters: {
+            header?: {
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                    /** @description The number; needed only where several have a message of this id */
+                    sender?: string;
+                    /** @description 1 to 10 destinations separated by `|`: digits, `…@g.us`, `…@newsletter`, `…@lid` */
+                    number: string;
+                    send_at?: components["schemas"]["SendAt"];
+                    expires?: components["schemas"]["Expires"];
+                    typing?: components["schemas"]["Typing"];
+                    mentions?: components["schemas"]["Mentions"];
+                    mention_all?: components["schemas"]["MentionAll"];
+                    /** @description Names this send. A request with the same key within 24 hours repeats the first answer and sends nothing. */
+                    idempotency_key?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Message sent successfully! */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        results: {
+                            number: string;
+                            status: boolean;
+                            /** @enum {string} */
+                            state: "sent" | "queued" | "scheduled" | "cancelled" | "failed";
+                            id: string | null;
+                            /**
+                             * @description The chat does not know the message that was to be quoted: it was sent without
+                             * @constant
+                             */
+                            quoted?: false;
+                            error?: {
+                                /** @enum {string} */
+                                code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "TOO_LATE" | "NOT_EDITABLE" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "TIME_NOT_USABLE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
+                                message?: string;
+                                /** @enum {string} */
+                                reason?: "not_member" | "only_admins" | "not_channel_admin" | "community" | "not_own";
+                                whatsapp_code?: number;
+                                /** Format: date-time */
+                                until?: string;
+                            };
+                        }[];
+                        id?: string | null;
+                        /** @enum {string} */
+                        state?: "sent" | "queued" | "scheduled" | "cancelled" | "failed";
+                        errors?: components["schemas"]["Error"];
+                        data?: components["schemas"]["SentMessage"];
+                    };
+                };
+            };
+            /** @description Accepted; the gateway continues on its own. */
+            202: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        results: {
+                            number: string;
+                            status: boolean;
+                            /** @enum {string} */
+                            state: "sent" | "queued" | "scheduled" | "cancelled" | "failed";
+                            id: string | null;
+                            /**
+                             * @description The chat does not know the message that was to be quoted: it was sent without
+                             * @constant
+                             */
+                            quoted?: false;
+                            error?: {
+                                /** @enum {string} */
+                                code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "TOO_LATE" | "NOT_EDITABLE" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "TIME_NOT_USABLE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
+                                message?: string;
+                                /** @enum {string} */
+                                reason?: "not_member" | "only_admins" | "not_channel_admin" | "community" | "not_own";
+                                whatsapp_code?: number;
+                                /** Format: date-time */
+                                until?: string;
+                            };
+                        }[];
+                        id?: string | null;
+                        /** @enum {string} */
+                        state?: "sent" | "queued" | "scheduled" | "cancelled" | "failed";
+                        errors?: components["schemas"]["Error"];
+                        data?: components["schemas"]["SentMessage"];
                     };
                 };
             };

@@ -124,6 +124,14 @@ export const draftOpener =
   (deviceId: number, waId: string, sealed: Uint8Array): Draft =>
     box.openJson<Draft>(sealed, sealContext(deviceId, waId));
 
+/** What every row has, in the order of the inserts. */
+function valuesOf({ deviceId, waId, chat, jid, number, draft, origin }: NewRow) {
+  const { sendAt = null, notAfter = null } = draft;
+  const state = sendAt === null ? "queued" : "scheduled";
+  const target = isAction(draft) ? draft.target.id : null;
+  return [deviceId, waId, chat, jid, number, kindOf(draft), origin, state, sendAt, notAfter, target];
+}
+
 /**
  * Statements and readings of the table `outbox`. All SQL of this folder's hot paths stands here.
  *
@@ -143,24 +151,9 @@ export function createRows(box: SecretBox, now: () => number, isShared = false) 
   return {
     insert(row: NewRow): Statement {
       const body = box.sealJson(row.draft, sealContext(row.deviceId, row.waId));
-      const { deviceId, waId, chat, jid, number, draft, origin, answers } = row;
+      const { deviceId, waId, chat, answers } = row;
       const at = now();
-      const { sendAt = null, notAfter = null } = draft;
-      const state = sendAt === null ? "queued" : "scheduled";
-      const target = isAction(draft) ? draft.target.id : null;
-      const common = [
-        deviceId,
-        waId,
-        chat,
-        jid,
-        number,
-        kindOf(draft),
-        origin,
-        state,
-        sendAt,
-        notAfter,
-        target,
-      ];
+      const common = valuesOf(row);
       const recover = { sql: inserted, args: [deviceId, waId, at] };
       if (answers !== null)
         return { sql: insertReply, args: [...common, answers.inboxId, answers.ordinal, body, at], recover };

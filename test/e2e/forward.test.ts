@@ -80,7 +80,10 @@ it("needs the right for what it is, and hands on nothing that is none, is gone, 
     body: { errors: { code: "PERMISSION_DENIED", permission: "media" } },
   });
   const secret = {
-    ...{ sender: SHOP, number: ANA, media_type: "image", data: png(9, 9).toString("base64") },
+    sender: SHOP,
+    number: ANA,
+    media_type: "image",
+    data: png(9, 9).toString("base64"),
     view_once: true,
   };
   const once = (await gateway.post("/send-media", secret, { key })).body.id;

@@ -96,7 +96,11 @@ export const forwardMessage = endpoint({
   input: z.object({
     sender: chosenSender(),
     number: destinations(),
-    ...{ send_at, expires, typing, mentions, mention_all },
+    send_at,
+    expires,
+    typing,
+    mentions,
+    mention_all,
   }),
 });
 

@@ -92,13 +92,6 @@ export function createSending({ message, effects, open, now, replyId }: SendingI
     return say(call, options.quote ? quoting(wanted, message) : wanted, null);
   }
 
-  /** A message of the bot's in this chat. */
-  function onOwn(call: string, id: unknown): Pick<EditDraft, "target" | "at"> {
-    if (typeof id !== "string" || !ID.test(id))
-      throw new TypeError(`ctx.${call}() takes the id of a message, as ctx.reply() returns it.`);
-    return { target: { id, chat: message.chat, fromMe: true, participant: null }, at: now() };
-  }
-
   const calls: SendingCalls = {
     reply: (content, options) => answer("reply", content, options),
     image: (file, { caption, ...options } = {}) =>
@@ -122,23 +115,7 @@ export function createSending({ message, effects, open, now, replyId }: SendingI
     location: (place, options) => answer("location", { location: place }, options),
     contact: (contacts, options) =>
       answer("contact", { contacts: "numbers" in contacts ? [contacts] : contacts }, options),
-    react(emoji) {
-      if (typeof emoji !== "string")
-        throw new TypeError('ctx.react() takes an emoji, or "" to take it back.');
-      const { id, chat, fromMe, participant } = message;
-      return say(
-        "react",
-        { draft: { kind: "reaction", emoji, target: { id, chat, fromMe, participant }, at: now() } },
-        null,
-      );
-    },
-    edit: (id, text) =>
-      say(
-        "edit",
-        { draft: { ...onOwn("edit", id), kind: "edit", of: "text", text: readText(text, "ctx.edit()") } },
-        null,
-      ),
-    delete: (id) => say("delete", { draft: { ...onOwn("delete", id), kind: "revoke" } }, null),
+    ...actionsOn(message, now, say),
     sendTo(chat, content, options = {}) {
       const jid = addressOf(chat, "ctx.sendTo()");
       const wanted = readContent(content, "ctx.sendTo()");
@@ -162,6 +139,37 @@ export function createSending({ message, effects, open, now, replyId }: SendingI
 
 /** Ids of messages, as WhatsApp's clients make them. */
 const ID = /^[\w-]{1,64}$/;
+
+/** What is done to messages: to the one that is answered, and to those of the bot's own. */
+function actionsOn(
+  { id: answered, chat, fromMe, participant }: Incoming,
+  now: () => number,
+  say: (call: string, wanted: Wanted, jid: null) => string,
+): Pick<SendingCalls, "react" | "edit" | "delete"> {
+  const own = (call: string, id: unknown): Pick<EditDraft, "target" | "at"> => {
+    if (typeof id !== "string" || !ID.test(id))
+      throw new TypeError(`ctx.${call}() takes the id of a message, as ctx.reply() returns it.`);
+    return { target: { id, chat, fromMe: true, participant: null }, at: now() };
+  };
+  return {
+    react(emoji) {
+      if (typeof emoji !== "string")
+        throw new TypeError('ctx.react() takes an emoji, or "" to take it back.');
+      const target = { id: answered, chat, fromMe, participant };
+      return say("react", { draft: { kind: "reaction", emoji, target, at: now() } }, null);
+    },
+    edit(id, text) {
+      const draft = {
+        ...own("edit", id),
+        kind: "edit",
+        of: "text",
+        text: readText(text, "ctx.edit()"),
+      } as const;
+      return say("edit", { draft }, null);
+    },
+    delete: (id) => say("delete", { draft: { ...own("delete", id), kind: "revoke" } }, null),
+  };
+}
 
 function quoting(wanted: Wanted, message: Incoming): Wanted {
   const quote = quoteOf(message);
