@@ -446,6 +446,38 @@ export interface components {
             /** Format: date-time */
             created_at: string;
         };
+        ActionAnswer: {
+            status: boolean;
+            msg: string;
+            message: string;
+            results: {
+                number: string;
+                status: boolean;
+                /** @enum {string} */
+                state: "sent" | "queued" | "scheduled" | "cancelled" | "failed";
+                id: string | null;
+                /**
+                 * @description The chat does not know the message that was to be quoted: it was sent without
+                 * @constant
+                 */
+                quoted?: false;
+                error?: {
+                    /** @enum {string} */
+                    code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "TOO_LATE" | "NOT_EDITABLE" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "TIME_NOT_USABLE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
+                    message?: string;
+                    /** @enum {string} */
+                    reason?: "not_member" | "only_admins" | "not_channel_admin" | "community" | "not_own";
+                    whatsapp_code?: number;
+                    /** Format: date-time */
+                    until?: string;
+                };
+            }[];
+            id?: string | null;
+            /** @enum {string} */
+            state?: "sent" | "queued" | "scheduled" | "cancelled" | "failed";
+            errors?: components["schemas"]["Error"];
+            data?: components["schemas"]["SentMessage"];
+        };
         Alert: {
             /** @description The same when it is told to be over */
             id: string;
@@ -2261,75 +2293,13 @@ export interface operations {
             /** @description Message deleted! */
             200: {
                 content: {
-                    "application/json": {
-                        status: boolean;
-                        msg: string;
-                        message: string;
-                        results: {
-                            number: string;
-                            status: boolean;
-                            /** @enum {string} */
-                            state: "sent" | "queued" | "scheduled" | "cancelled" | "failed";
-                            id: string | null;
-                            /**
-                             * @description The chat does not know the message that was to be quoted: it was sent without
-                             * @constant
-                             */
-                            quoted?: false;
-                            error?: {
-                                /** @enum {string} */
-                                code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "TOO_LATE" | "NOT_EDITABLE" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "TIME_NOT_USABLE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
-                                message?: string;
-                                /** @enum {string} */
-                                reason?: "not_member" | "only_admins" | "not_channel_admin" | "community" | "not_own";
-                                whatsapp_code?: number;
-                                /** Format: date-time */
-                                until?: string;
-                            };
-                        }[];
-                        id?: string | null;
-                        /** @enum {string} */
-                        state?: "sent" | "queued" | "scheduled" | "cancelled" | "failed";
-                        errors?: components["schemas"]["Error"];
-                        data?: components["schemas"]["SentMessage"];
-                    };
+                    "application/json": components["schemas"]["ActionAnswer"];
                 };
             };
             /** @description Accepted; the gateway continues on its own. */
             202: {
                 content: {
-                    "application/json": {
-                        status: boolean;
-                        msg: string;
-                        message: string;
-                        results: {
-                            number: string;
-                            status: boolean;
-                            /** @enum {string} */
-                            state: "sent" | "queued" | "scheduled" | "cancelled" | "failed";
-                            id: string | null;
-                            /**
-                             * @description The chat does not know the message that was to be quoted: it was sent without
-                             * @constant
-                             */
-                            quoted?: false;
-                            error?: {
-                                /** @enum {string} */
-                                code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "TOO_LATE" | "NOT_EDITABLE" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "TIME_NOT_USABLE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
-                                message?: string;
-                                /** @enum {string} */
-                                reason?: "not_member" | "only_admins" | "not_channel_admin" | "community" | "not_own";
-                                whatsapp_code?: number;
-                                /** Format: date-time */
-                                until?: string;
-                            };
-                        }[];
-                        id?: string | null;
-                        /** @enum {string} */
-                        state?: "sent" | "queued" | "scheduled" | "cancelled" | "failed";
-                        errors?: components["schemas"]["Error"];
-                        data?: components["schemas"]["SentMessage"];
-                    };
+                    "application/json": components["schemas"]["ActionAnswer"];
                 };
             };
         };
@@ -2358,75 +2328,13 @@ export interface operations {
             /** @description Message edited! */
             200: {
                 content: {
-                    "application/json": {
-                        status: boolean;
-                        msg: string;
-                        message: string;
-                        results: {
-                            number: string;
-                            status: boolean;
-                            /** @enum {string} */
-                            state: "sent" | "queued" | "scheduled" | "cancelled" | "failed";
-                            id: string | null;
-                            /**
-                             * @description The chat does not know the message that was to be quoted: it was sent without
-                             * @constant
-                             */
-                            quoted?: false;
-                            error?: {
-                                /** @enum {string} */
-                                code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "TOO_LATE" | "NOT_EDITABLE" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "TIME_NOT_USABLE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
-                                message?: string;
-                                /** @enum {string} */
-                                reason?: "not_member" | "only_admins" | "not_channel_admin" | "community" | "not_own";
-                                whatsapp_code?: number;
-                                /** Format: date-time */
-                                until?: string;
-                            };
-                        }[];
-                        id?: string | null;
-                        /** @enum {string} */
-                        state?: "sent" | "queued" | "scheduled" | "cancelled" | "failed";
-                        errors?: components["schemas"]["Error"];
-                        data?: components["schemas"]["SentMessage"];
-                    };
+                    "application/json": components["schemas"]["ActionAnswer"];
                 };
             };
             /** @description Accepted; the gateway continues on its own. */
             202: {
                 content: {
-                    "application/json": {
-                        status: boolean;
-                        msg: string;
-                        message: string;
-                        results: {
-                            number: string;
-                            status: boolean;
-                            /** @enum {string} */
-                            state: "sent" | "queued" | "scheduled" | "cancelled" | "failed";
-                            id: string | null;
-                            /**
-                             * @description The chat does not know the message that was to be quoted: it was sent without
-                             * @constant
-                             */
-                            quoted?: false;
-                            error?: {
-                                /** @enum {string} */
-                                code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "TOO_LATE" | "NOT_EDITABLE" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "TIME_NOT_USABLE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
-                                message?: string;
-                                /** @enum {string} */
-                                reason?: "not_member" | "only_admins" | "not_channel_admin" | "community" | "not_own";
-                                whatsapp_code?: number;
-                                /** Format: date-time */
-                                until?: string;
-                            };
-                        }[];
-                        id?: string | null;
-                        /** @enum {string} */
-                        state?: "sent" | "queued" | "scheduled" | "cancelled" | "failed";
-                        errors?: components["schemas"]["Error"];
-                        data?: components["schemas"]["SentMessage"];
-                    };
+                    "application/json": components["schemas"]["ActionAnswer"];
                 };
             };
         };
@@ -2606,75 +2514,13 @@ export interface operations {
             /** @description Message sent successfully! */
             200: {
                 content: {
-                    "application/json": {
-                        status: boolean;
-                        msg: string;
-                        message: string;
-                        results: {
-                            number: string;
-                            status: boolean;
-                            /** @enum {string} */
-                            state: "sent" | "queued" | "scheduled" | "cancelled" | "failed";
-                            id: string | null;
-                            /**
-                             * @description The chat does not know the message that was to be quoted: it was sent without
-                             * @constant
-                             */
-                            quoted?: false;
-                            error?: {
-                                /** @enum {string} */
-                                code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "TOO_LATE" | "NOT_EDITABLE" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "TIME_NOT_USABLE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
-                                message?: string;
-                                /** @enum {string} */
-                                reason?: "not_member" | "only_admins" | "not_channel_admin" | "community" | "not_own";
-                                whatsapp_code?: number;
-                                /** Format: date-time */
-                                until?: string;
-                            };
-                        }[];
-                        id?: string | null;
-                        /** @enum {string} */
-                        state?: "sent" | "queued" | "scheduled" | "cancelled" | "failed";
-                        errors?: components["schemas"]["Error"];
-                        data?: components["schemas"]["SentMessage"];
-                    };
+                    "application/json": components["schemas"]["ActionAnswer"];
                 };
             };
             /** @description Accepted; the gateway continues on its own. */
             202: {
                 content: {
-                    "application/json": {
-                        status: boolean;
-                        msg: string;
-                        message: string;
-                        results: {
-                            number: string;
-                            status: boolean;
-                            /** @enum {string} */
-                            state: "sent" | "queued" | "scheduled" | "cancelled" | "failed";
-                            id: string | null;
-                            /**
-                             * @description The chat does not know the message that was to be quoted: it was sent without
-                             * @constant
-                             */
-                            quoted?: false;
-                            error?: {
-                                /** @enum {string} */
-                                code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "TOO_LATE" | "NOT_EDITABLE" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "TIME_NOT_USABLE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
-                                message?: string;
-                                /** @enum {string} */
-                                reason?: "not_member" | "only_admins" | "not_channel_admin" | "community" | "not_own";
-                                whatsapp_code?: number;
-                                /** Format: date-time */
-                                until?: string;
-                            };
-                        }[];
-                        id?: string | null;
-                        /** @enum {string} */
-                        state?: "sent" | "queued" | "scheduled" | "cancelled" | "failed";
-                        errors?: components["schemas"]["Error"];
-                        data?: components["schemas"]["SentMessage"];
-                    };
+                    "application/json": components["schemas"]["ActionAnswer"];
                 };
             };
         };
@@ -2706,75 +2552,13 @@ export interface operations {
             /** @description Message sent successfully! */
             200: {
                 content: {
-                    "application/json": {
-                        status: boolean;
-                        msg: string;
-                        message: string;
-                        results: {
-                            number: string;
-                            status: boolean;
-                            /** @enum {string} */
-                            state: "sent" | "queued" | "scheduled" | "cancelled" | "failed";
-                            id: string | null;
-                            /**
-                             * @description The chat does not know the message that was to be quoted: it was sent without
-                             * @constant
-                             */
-                            quoted?: false;
-                            error?: {
-                                /** @enum {string} */
-                                code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "TOO_LATE" | "NOT_EDITABLE" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "TIME_NOT_USABLE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
-                                message?: string;
-                                /** @enum {string} */
-                                reason?: "not_member" | "only_admins" | "not_channel_admin" | "community" | "not_own";
-                                whatsapp_code?: number;
-                                /** Format: date-time */
-                                until?: string;
-                            };
-                        }[];
-                        id?: string | null;
-                        /** @enum {string} */
-                        state?: "sent" | "queued" | "scheduled" | "cancelled" | "failed";
-                        errors?: components["schemas"]["Error"];
-                        data?: components["schemas"]["SentMessage"];
-                    };
+                    "application/json": components["schemas"]["ActionAnswer"];
                 };
             };
             /** @description Accepted; the gateway continues on its own. */
             202: {
                 content: {
-                    "application/json": {
-                        status: boolean;
-                        msg: string;
-                        message: string;
-                        results: {
-                            number: string;
-                            status: boolean;
-                            /** @enum {string} */
-                            state: "sent" | "queued" | "scheduled" | "cancelled" | "failed";
-                            id: string | null;
-                            /**
-                             * @description The chat does not know the message that was to be quoted: it was sent without
-                             * @constant
-                             */
-                            quoted?: false;
-                            error?: {
-                                /** @enum {string} */
-                                code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "TOO_LATE" | "NOT_EDITABLE" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "TIME_NOT_USABLE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
-                                message?: string;
-                                /** @enum {string} */
-                                reason?: "not_member" | "only_admins" | "not_channel_admin" | "community" | "not_own";
-                                whatsapp_code?: number;
-                                /** Format: date-time */
-                                until?: string;
-                            };
-                        }[];
-                        id?: string | null;
-                        /** @enum {string} */
-                        state?: "sent" | "queued" | "scheduled" | "cancelled" | "failed";
-                        errors?: components["schemas"]["Error"];
-                        data?: components["schemas"]["SentMessage"];
-                    };
+                    "application/json": components["schemas"]["ActionAnswer"];
                 };
             };
         };

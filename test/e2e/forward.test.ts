@@ -79,6 +79,12 @@ it("needs the right for what it is, and hands on nothing that is none, is gone, 
     status: 403,
     body: { errors: { code: "PERMISSION_DENIED", permission: "media" } },
   });
+  const toAna = { name: "Ana", permissions: ["*"], recipients: [ANA] };
+  const limited = (await gateway.post("/api-keys", toAna, { key })).body.api_key as string;
+  expect(await forward({ ...world, key: limited }, picture.id, { number: `${ANA}|${BEN}` })).toMatchObject({
+    status: 403,
+    body: { errors: { code: "RECIPIENT_NOT_ALLOWED" } },
+  });
   const secret = {
     sender: SHOP,
     number: ANA,

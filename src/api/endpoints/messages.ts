@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { ErrorCode } from "../../model/errors/errors.ts";
 import { endpoint } from "../endpoint.ts";
 import { record } from "../schemas/answer.ts";
-import { sendAnswer, sentMessage } from "../schemas/messages.ts";
+import { actionAnswer, sendAnswer, sentMessage } from "../schemas/messages.ts";
 import { sendFields } from "../schemas/send-fields.ts";
 import { mannerFields } from "../../model/content/manner.ts";
 import { destinations, ownNumber, text, visibleText } from "../../model/fields.ts";
@@ -57,7 +57,7 @@ const done = {
   access: messages,
   sends: true as const,
   bounded: "one result, and each state once.",
-  output: sendAnswer.extend({ data: sentMessage.optional() }),
+  output: actionAnswer,
 };
 
 /** `PATCH /messages/{id}`: of the number's own, for 15 minutes. */

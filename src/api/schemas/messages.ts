@@ -60,3 +60,6 @@ export const sentMessage = z
     poll: pollTally.optional(),
   })
   .meta({ id: "SentMessage" });
+
+/** Answer of what is done to a message: that of a send, with the message's record. */
+export const actionAnswer = sendAnswer.extend({ data: sentMessage.optional() }).meta({ id: "ActionAnswer" });
