@@ -129,7 +129,9 @@ export async function gateway(
     // What is to be sent stays in the outbox.
     send: () => new Promise(() => undefined),
     caughtUp: async () => undefined,
-    markRead: async (chat: string, id: string) => void presence.push(`read ${chat} ${id}`),
+    markRead: async (messages: readonly { chat: string; id: string }[]) => {
+      for (const { chat, id } of messages) presence.push(`read ${chat} ${id}`);
+    },
     showState: async (chat: string, state: string) =>
       void presence.push(`typing ${chat} ${state === "typing"}`),
   };
