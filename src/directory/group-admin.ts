@@ -17,7 +17,12 @@ import { connected } from "./connected.ts";
 import { toRecord, type GroupRecord, type Own } from "./group-record.ts";
 
 export { MEMBER_ACTIONS, REQUEST_ACTIONS } from "../whatsapp/port/group-admin.ts";
-export type { GroupSettings, JoinRequest, MemberOutcome } from "../whatsapp/port/group-admin.ts";
+export type {
+  GroupSettings,
+  JoinRequest,
+  MemberAction,
+  MemberOutcome,
+} from "../whatsapp/port/group-admin.ts";
 
 /** A group as one of its members sees it. */
 export type SeenGroup = GroupDetails & { record: GroupRecord };

@@ -154,6 +154,16 @@ it("is nothing for who is no admin, no member, or has no right to", async () => 
   expect((await add(other)).status).toBe(404);
   expect((await gateway.get(`/groups/${other}?sender=${SHOP}`, { key })).status).toBe(404);
   expect((await add("nogroup")).status).toBe(404);
+  const ours = (await post(world, "create", { name: "Ours", participants: [ANA] })).body.data.id;
+  const few = { name: "few", permissions: ["*"], recipients: [ANA, ours] };
+  const anas = { ...world, key: (await gateway.post("/api-keys", few, { key })).body.api_key as string };
+  const notAllowed = { status: 403, body: { errors: { code: "RECIPIENT_NOT_ALLOWED" } } };
+  expect(await post(anas, "create", { name: "x", participants: [ANA, EVE] })).toMatchObject(notAllowed);
+  expect(await post(anas, `${ours}/participants`, { action: "add", numbers: [EVE] })).toMatchObject(
+    notAllowed,
+  );
+  expect(memberNumbers(await look(world, ours))).toEqual([SHOP, ANA].toSorted());
+
   const limited = { name: "reader", permissions: ["groups"], recipients: [id] };
   const reader = {
     ...world,

@@ -60,7 +60,7 @@ export const createGroup = endpoint({
   access: admin,
   summary: "Make a group",
   message: "Group created.",
-  errors: [...ERRORS],
+  errors: [...ERRORS, "RECIPIENT_NOT_ALLOWED"],
   bounded,
   input: z.object({
     sender: ownNumber(),
@@ -117,7 +117,7 @@ export const changeMembers = endpoint({
   access: admin,
   summary: "Add or remove members, or make them admins or no longer",
   message: "Members changed.",
-  errors: [...ERRORS],
+  errors: [...ERRORS, "RECIPIENT_NOT_ALLOWED"],
   input: z.object({
     sender: ownNumber(),
     action: oneOf(MEMBER_ACTIONS),

@@ -1,10 +1,11 @@
 import type { Caller } from "../../accounts/caller.ts";
-import type { GroupSettings, MemberOutcome, SeenGroup } from "../../directory/group-admin.ts";
+import type { GroupSettings, MemberAction, MemberOutcome, SeenGroup } from "../../directory/group-admin.ts";
 import { parseDestination, type Destination } from "../../model/address.ts";
 import { mayReach } from "../access/recipients.ts";
 import { findSender, requireLinked } from "../access/senders.ts";
 import { notFound } from "../answers/unmatched.ts";
 import type { App } from "../services.ts";
+import { requireRecipients } from "./send.ts";
 import { groupView, isoOrNull } from "../views/views.ts";
 
 /**
@@ -19,6 +20,23 @@ export async function groupOf(app: App, caller: Caller, sender: string, named: s
   if (place?.kind !== "group" || !(await mayReach(app, caller, device.id, place.number))) throw notFound();
   requireLinked(app, device);
   return { deviceId: device.id, id: place.jid };
+}
+
+/**
+ * What is done to people of a group. Nobody is brought into one whom the key may not write to.
+ *
+ * @throws RECIPIENT_NOT_ALLOWED, and what {@link groupOf} and `GroupAdministration` throw
+ */
+export async function changeMembersOf(
+  app: App,
+  caller: Caller,
+  { sender, action, numbers }: { sender: string; action: MemberAction; numbers: Destination[] },
+  named: string | undefined,
+) {
+  const { deviceId, id } = await groupOf(app, caller, sender, named);
+  if (action === "add") await requireRecipients(app, caller, { id: deviceId }, numbers);
+  const people = numbers.map(({ jid }) => jid);
+  return { results: outcomesView(numbers, await app.groupAdmin.members(deviceId, { id, action, people })) };
 }
 
 /** A group as `GET /groups/{id}` shows it. */
@@ -86,11 +104,12 @@ interface Wanted {
 /**
  * Makes a group. Who may not be added is told of, and gets its link as a message when that is asked for.
  *
- * @throws SENDER_NOT_FOUND, SENDER_NOT_CONNECTED, and what `GroupAdministration` throws
+ * @throws SENDER_NOT_FOUND, SENDER_NOT_CONNECTED, RECIPIENT_NOT_ALLOWED, and what `GroupAdministration` throws
  */
 export async function makeGroup(app: App, caller: Caller, wanted: Wanted) {
   const device = findSender(app, caller, wanted.sender);
   requireLinked(app, device);
+  await requireRecipients(app, caller, device, wanted.participants);
   const { group, refused } = await app.groupAdmin.create(device.id, {
     subject: wanted.name,
     description: wanted.description,

@@ -114,10 +114,10 @@ async function quotaHeaders(share: SendShare | null): Promise<Record<string, str
 const asking = async (share: SendShare): Promise<number> => share.remaining();
 
 /** One destination that the key may not write to refuses the whole request. */
-async function requireRecipients(
+export async function requireRecipients(
   app: App,
   caller: Caller,
-  device: DeviceRecord,
+  device: Pick<DeviceRecord, "id">,
   destinations: Destination[],
 ): Promise<void> {
   for (const { number } of destinations)
