@@ -294,16 +294,19 @@ export const numberChecks = sqliteTable(
   (t) => [primaryKey({ columns: [t.deviceId, t.number] })],
 );
 
-/** How many numbers each `/check-numbers` has asked WhatsApp about, for an hour. */
-export const numberQuestions = sqliteTable(
-  "number_questions",
+/** How often a number has done what it may do only so often, such as asking WhatsApp about other numbers: for a day. */
+export const allowanceUses = sqliteTable(
+  "allowance_uses",
   {
     id: integer().primaryKey(),
     deviceId: integer("device_id").notNull(),
-    asked: integer().notNull(),
-    askedAt: integer("asked_at").notNull(),
+    /** `checks`, `groups`, `members`, `joins` or `first_contacts`. */
+    kind: text().notNull(),
+    /** How many at once. */
+    used: integer().notNull(),
+    usedAt: integer("used_at").notNull(),
   },
-  (t) => [index("number_questions_device").on(t.deviceId, t.askedAt)],
+  (t) => [index("allowance_uses_device").on(t.deviceId, t.kind, t.usedAt)],
 );
 
 /**

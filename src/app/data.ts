@@ -10,6 +10,7 @@ import { createGroups } from "../directory/groups.ts";
 import { createStoredLists } from "../directory/stored-groups.ts";
 import { createLids } from "../directory/lids.ts";
 import { createNumberChecks } from "../directory/number-checks.ts";
+import { createPaces } from "../directory/paces.ts";
 import { channelsOfOwner, checksOfOwner, groupsOfOwner, lidsOfOwner } from "../directory/of-owner.ts";
 import { contentOpener, createInboxReader } from "../inbox/reader.ts";
 import { openFilePlaces } from "./files.ts";
@@ -26,6 +27,7 @@ import { createSentReader } from "../outbox/sent-reader.ts";
 import type { ConnectionPort } from "../path/connections.ts";
 import type { Observers } from "../path/observers.ts";
 import { createMarkRead, type MarkRead } from "../pipeline/read-marks.ts";
+import { createAllowances } from "../store/allowances.ts";
 import type { NewsDesk } from "../store/news.ts";
 import type { Store } from "../store/store.ts";
 import { deliveryId } from "../webhooks/rows.ts";
@@ -87,6 +89,7 @@ function openDirectory({
   connections,
 }: Pick<Base, "store" | "log" | "cluster" | "connections">) {
   const { connection, identity } = connections;
+  const paces = createPaces(createAllowances(store), store);
   const ownGroups = createGroups({ store, log, connection, identity });
   const ownChannels = createChannels({ store, log, connection });
   const ownLids = createLids({
@@ -98,12 +101,12 @@ function openDirectory({
   });
   return {
     groups: groupsOfOwner(cluster, ownGroups, createStoredLists(store, MINUTE_MS / SECOND_MS)),
-    groupAdmin: createGroupAdministration({ cluster, connection, identity }),
+    groupAdmin: createGroupAdministration({ cluster, connection, identity, paces }),
     channels: channelsOfOwner(cluster, ownChannels),
     lids: lidsOfOwner(cluster, ownLids),
     receipts: createReadReceipts({ cluster, connection }),
     presences: createChatPresences({ time: store.time, cluster, connection }),
-    numberChecks: checksOfOwner(cluster, createNumberChecks({ store, log, connection })),
+    numberChecks: checksOfOwner(cluster, createNumberChecks({ store, log, paces, connection })),
   };
 }
 

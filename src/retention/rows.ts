@@ -77,7 +77,7 @@ const AUDIT_HOURS = ageing({ table: "audit_hours", key: "rowid", at: "hour", end
 /** What WhatsApp has said of numbers, and how often it was asked: for a day. */
 export const NUMBER_CHECKS = [
   ageing({ table: "number_checks", key: "rowid", at: "checked_at", ended: "true" }),
-  ageing({ table: "number_questions", key: "id", at: "asked_at", ended: "true" }),
+  ageing({ table: "allowance_uses", key: "id", at: "used_at", ended: "true" }),
 ];
 
 /** What was changed by whom. */
