@@ -19,6 +19,7 @@ import {
   type SendingDeps,
 } from "./sending/number-outbox.ts";
 import { createStandings } from "./sending/standings.ts";
+import type { WarmUpDay } from "./sending/warm-up.ts";
 import { createSentReader, type SentReader } from "./sent-reader.ts";
 import { tellNews, type StateListener, type StateNews } from "./state-news.ts";
 import { createSubmitting, type FindQuote, type SendChecks } from "./submitting/submitting.ts";
@@ -40,7 +41,7 @@ export interface OutboxDeps extends SendChecks {
   store: Store;
   /** The other processes that share the database. Default: there are none. */
   cluster?: Cluster;
-  config: { sendWaitMs: number; pacePerMinute: number; retentionDays: number };
+  config: { sendWaitMs: number; pacePerMinute: number; retentionDays: number; warmUp: boolean };
   log: Logger;
   connections: Connections;
   /** What a number that this process has is to send; null: it is another's, or nobody's. */
@@ -109,6 +110,8 @@ export interface Outbox extends SentReader, WaitingMessages {
   reachoutLock(deviceId: number): ReachoutLock | null;
   /** Until when nothing is sent because WhatsApp has answered 429, Unix milliseconds; null: it is. */
   pausedUntil(deviceId: number): number | null;
+  /** How many people a number that was linked lately may write to for the first time today; null: it is not warming up. */
+  warmUp(deviceId: number): WarmUpDay | null;
   /** What waits because WhatsApp's media service takes no files; null when nothing does. */
   waitsForMedia(deviceId: number): MediaWait | null;
   /** Reads what numbers share. Call it before the first send. */
@@ -200,6 +203,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       return own === null ? standings.lockOf(deviceId) : own.reachoutLock();
     },
     pausedUntil: (deviceId) => opened(deviceId)?.pausedUntil() ?? null,
+    warmUp: (deviceId) => opened(deviceId)?.warmUp() ?? null,
     waitsForMedia: (deviceId) => opened(deviceId)?.waitsForMedia() ?? null,
     async start() {
       handedOver.start();

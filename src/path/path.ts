@@ -7,6 +7,7 @@ import type { Incoming } from "../model/messages.ts";
 import { alone } from "../model/nodes/alone.ts";
 import { type Outbox } from "../outbox/outbox.ts";
 import type { MediaWait } from "../outbox/sending/number-outbox.ts";
+import type { WarmUpDay } from "../outbox/sending/warm-up.ts";
 import type { StateListener } from "../outbox/state-news.ts";
 import { createChats, type Chats } from "../pipeline/chats.ts";
 import { createLoopGuard } from "../pipeline/loop-guard.ts";
@@ -96,6 +97,8 @@ export interface Holdups {
   reachout: ReachoutLock | null;
   /** WhatsApp has answered 429: until then, Unix milliseconds. */
   pausedUntil: number | null;
+  /** The number was linked lately, and WARM_UP is on. */
+  warmUp: WarmUpDay | null;
 }
 
 /** What stands behind a way of messages: for tests, which look at one part of it. */
@@ -264,6 +267,7 @@ function asMessagePath(deps: MessagePathDeps, parts: PathParts): MessagePath {
       media: outbox.waitsForMedia(deviceId),
       reachout: outbox.reachoutLock(deviceId),
       pausedUntil: outbox.pausedUntil(deviceId),
+      warmUp: outbox.warmUp(deviceId),
     }),
     moved: webhooks.notices.moved,
 

@@ -565,6 +565,7 @@ export const EXAMPLES: Record<string, Example> = {
       next_retry_at: AT,
       waiting: null,
       reachout: null,
+      warm_up: null,
       webhook: null,
       advice: "The line to WhatsApp was lost; it is opened again by itself.",
     }),

@@ -35,11 +35,12 @@ import type { Settled } from "../submitting/submit.ts";
 import { createTimed } from "./timed.ts";
 import { createTyping } from "./typing.ts";
 import { createUnsendable } from "./unsendable.ts";
+import { createWarmUp, type WarmUpDay } from "./warm-up.ts";
 
 /** What the sending of all numbers shares. */
 export interface SendingDeps {
   rows: Rows;
-  config: { pacePerMinute: number; retentionDays: number };
+  config: { pacePerMinute: number; retentionDays: number; warmUp: boolean };
   log: Logger;
   connection: (deviceId: number) => WhatsAppConnection | null;
   settled: (message: Pick<QueuedMessage, "deviceId" | "waId">, outcome: Settled) => void;
@@ -115,6 +116,8 @@ export interface NumberOutbox {
   pausedUntil(): number | null;
   /** What waits because WhatsApp's media service takes no files; null when nothing does. */
   waitsForMedia(): MediaWait | null;
+  /** How many people it may write to for the first time today; null: it is not warming up. */
+  warmUp(): WarmUpDay | null;
   /** The clock was set back by so many milliseconds. */
   onClockMoved(ms: number): void;
   /** Starts no further attempt; resolves when those under way have their outcome and receipts are stored. */
@@ -152,6 +155,7 @@ function joinParts(deps: SendingDeps, { deviceId, store }: OutboxNumber) {
     endings,
     retentionDays: config.retentionDays,
   });
+  const warmUp = createWarmUp({ deviceId, store, reachout, isOn: config.warmUp });
   const typing = createTyping({ connection: () => deps.connection(deviceId), time: store.time });
   const handleOutcome = createOutcomeHandler({ ...own, reachout, backoff, endings });
   let pace: Pace | null = null;
@@ -160,6 +164,7 @@ function joinParts(deps: SendingDeps, { deviceId, store }: OutboxNumber) {
     connection: () => (pace === null ? null : deps.connection(deviceId)),
     pace: { take: (at) => pace!.take(at), waitMs: (at) => pace!.waitMs(at) },
     backoff,
+    warmUp,
     time: store.time,
     log,
     async compose(message) {
@@ -189,7 +194,20 @@ function joinParts(deps: SendingDeps, { deviceId, store }: OutboxNumber) {
   }
   const isReady = (): boolean => pace !== null;
   const ends = { failFirstContacts, endExpired, abandon, abandoning, settled };
-  return { restore, isReady, states, reachout, backoff, endings, typing, timed, sender, queue, ...ends };
+  return {
+    restore,
+    isReady,
+    states,
+    reachout,
+    backoff,
+    warmUp,
+    endings,
+    typing,
+    timed,
+    sender,
+    queue,
+    ...ends,
+  };
 }
 
 /** Opens what a number has to send. */
@@ -204,6 +222,10 @@ export function openOutbox(deps: SendingDeps, number: OutboxNumber): NumberOutbo
   async function wake(): Promise<void> {
     if (stopped) return;
     await parts.abandoning();
+    await parts.warmUp.look().catch((error: unknown) => {
+      // It is looked at again before anybody is written to for the first time.
+      deps.log.warn({ err: error, device: deviceId }, "could not read when the number was linked");
+    });
     await queue.load();
     await parts.endExpired();
     sender.wake();
@@ -247,7 +269,8 @@ export function openOutbox(deps: SendingDeps, number: OutboxNumber): NumberOutbo
       if (messages.length < found.length) void wake();
     },
 
-    encryptAhead({ waId, chat, jid, draft }) {
+    encryptAhead({ waId, chat, jid, draft, answers }) {
+      if (deps.config.warmUp && answers === null) return null;
       if (waitsFirst(draft) || !parts.isReady() || !sender.isFree(chat)) return null;
       if (parts.abandoning() !== null || reachout.isLocked()) return null;
       return deps.connection(deviceId)?.encryptAhead?.({ waId, jid, draft }) ?? null;
@@ -306,9 +329,10 @@ function standings(
   {
     reachout,
     backoff,
+    warmUp,
     sender,
     failFirstContacts,
-  }: Pick<ReturnType<typeof joinParts>, "reachout" | "backoff" | "sender" | "failFirstContacts">,
+  }: Pick<ReturnType<typeof joinParts>, "reachout" | "backoff" | "warmUp" | "sender" | "failFirstContacts">,
   deviceId: number,
   log: Logger,
 ) {
@@ -323,6 +347,7 @@ function standings(
       failFirstContacts();
     },
     pausedUntil: backoff.until,
+    warmUp: warmUp.today,
     waitsForMedia: () => mediaWait(sender.mediaWaits()),
   } satisfies Partial<NumberOutbox>;
 }

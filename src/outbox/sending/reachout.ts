@@ -28,6 +28,8 @@ export interface Reachout {
   error(): SendError;
   /** Whether the lock stands in this message's way: it is no reply, and its chat would be a first contact. */
   holdsBack(message: Pick<QueuedRow, "chat" | "isReply">): Promise<boolean>;
+  /** Nobody in this chat ever wrote to the number, and nothing of the number's was ever accepted there. */
+  isFirstContact(chat: string): Promise<boolean>;
   /** The clock was set back by so many milliseconds: no lock lasts longer for it. */
   onClockMoved(ms: number): void;
 }
@@ -80,7 +82,6 @@ export function createReachout(deps: ReachoutDeps): Reachout {
     told.committed(results);
   }
 
-  /** Whether nobody in this chat ever wrote to us and nothing of ours was ever accepted there. */
   async function isFirstContact(chat: string): Promise<boolean> {
     if (!chat.endsWith("@s.whatsapp.net") && !chat.endsWith("@lid")) return false;
     return (await store.readOne(KNOWN, [deviceId, chat, chat.replace(/@.*/s, "")])) === null;
@@ -89,6 +90,7 @@ export function createReachout(deps: ReachoutDeps): Reachout {
   return {
     restore: (lock) => void (held = lock),
     isLocked,
+    isFirstContact,
 
     lock: (until = store.now() + DEFAULT_LOCK_MS, reason) => change({ until, reason: reason ?? null }),
 

@@ -4,8 +4,10 @@ import { StorageUnavailable } from "../../store/errors.ts";
 import { backoffMs, type Cancel, type Time } from "../../model/time.ts";
 import type { OutgoingMessage, SendOutcome, WhatsAppConnection } from "../../whatsapp/port.ts";
 import { createWaitingChats, type Chat, type QueuedMessage } from "./chats.ts";
+import { createColdChats } from "./cold-chats.ts";
 import { createInFlightSlots } from "./in-flight.ts";
 import type { Pace } from "./pace.ts";
+import type { WarmUp } from "./warm-up.ts";
 
 /** What a finished attempt means for the message. */
 export type NextStep = "done" | "again" | "later";
@@ -15,6 +17,7 @@ interface SenderDeps {
   pace: Pace;
   /** The number's pause after WhatsApp's 429; afterwards one message goes first. */
   backoff: { waitMs(): number; isProbing(): boolean };
+  warmUp: Pick<WarmUp, "asks" | "waitMs">;
   time: Pick<Time, "now" | "after">;
   log: Logger;
   /** The message as it goes over the wire; null when there is nothing to send any more. */
@@ -55,6 +58,12 @@ const CHATS_AT_ONCE = 500;
 export function createSender(deps: SenderDeps): Sender {
   const chats = createWaitingChats();
   const slots = createInFlightSlots(deps.time);
+  const cold = createColdChats({
+    ...deps,
+    chats,
+    pump,
+    release: () => void eachChat((chat) => chat.state === "held" && chats.makeReady(chat)),
+  });
   const timers = new Map<"pace" | "backoff", Cancel>();
   /** The connection that is listened to, and whether it has told what waited for the number. */
   let listened: { connection: WhatsAppConnection; heard: boolean } | null = null;
@@ -67,10 +76,18 @@ export function createSender(deps: SenderDeps): Sender {
   /** Replies first, but they leave a slot to what is proactive. */
   function nextChat(): Chat | null {
     const reply = firstTriable(chats.withReplies);
-    const proactive = firstTriable(chats.proactive);
+    const proactive = nextProactive();
     if (reply !== null && slots.mayReply(proactive !== null)) return reply;
     if (proactive !== null && slots.mayGoProactive() && hasToken()) return proactive;
     return reply;
+  }
+
+  function nextProactive(): Chat | null {
+    while (!cold.isBusy()) {
+      const chat = firstTriable(chats.proactive);
+      if (chat === null || !cold.hold(chat)) return chat;
+    }
+    return null;
   }
 
   function firstTriable(ready: ReadonlySet<Chat>): Chat | null {
@@ -86,7 +103,7 @@ export function createSender(deps: SenderDeps): Sender {
   }
 
   /** A number may have a message for each of thousands of chats: everybody else goes on in between. */
-  async function eachChat(work: (chat: Chat) => void): Promise<void> {
+  async function eachChat(work: (chat: Chat) => unknown): Promise<void> {
     let done = 0;
     for (const chat of chats.all()) {
       work(chat);
@@ -237,7 +254,7 @@ export function createSender(deps: SenderDeps): Sender {
     wake() {
       void eachChat((chat) => {
         chat.failures = 0;
-        if (chat.state !== "sending") chats.makeReady(chat);
+        if (chat.state !== "sending" && chat.state !== "held") chats.makeReady(chat);
       });
     },
     get size() {
@@ -252,6 +269,7 @@ export function createSender(deps: SenderDeps): Sender {
     async stop() {
       stopped = true;
       for (const cancel of timers.values()) cancel();
+      cold.stop();
       for (const chat of chats.all()) chat.cancelPause?.();
       if (slots.inFlight > 0) await new Promise<void>((resolve) => (whenQuiet = resolve));
     },

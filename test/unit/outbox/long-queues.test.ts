@@ -106,6 +106,7 @@ describe("a queue of thousands", () => {
       connection: () => null,
       pace: createPace(0, 0),
       backoff: { waitMs: () => 0, isProbing: () => false },
+      warmUp: { asks: () => false, waitMs: async () => 0 },
       time: systemTime,
       log: silentLog(configFor(temporaryFolder())),
       compose: async () => null,
