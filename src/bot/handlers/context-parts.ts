@@ -146,6 +146,7 @@ export const CALLS = {
     "react",
     "edit",
     "delete",
+    "forward",
     "sendTo",
   ],
   timing: ["after", "at", "cancelTimer"],

@@ -18,8 +18,12 @@ export interface FileWanted {
   voice?: boolean;
 }
 
-/** What is to be sent, as far as a handler can say it. */
-export type Wanted = { draft: Draft } | { file: FileWanted; quote?: DraftQuote; manner?: Manner };
+/** What is to be sent, as far as a handler can say it. `quoteId`: a message of the chat, looked for once the handler has returned. */
+export type Wanted =
+  | { draft: Draft; quoteId?: string }
+  | { file: FileWanted; quote?: DraftQuote; quoteId?: string; manner?: Manner }
+  /** The message with this id, handed on. */
+  | { forward: string; manner?: Manner };
 
 const LONGEST_TEXT = 65_536;
 const LONGEST_QUESTION = 255;
@@ -127,6 +131,15 @@ export function addressOf(chat: unknown, call: string): string {
   throw new TypeError(
     `${call}: ${JSON.stringify(chat)} is not a destination. Use digits, …@lid, …@g.us or …@newsletter.`,
   );
+}
+
+/** Ids of messages, as WhatsApp's clients make them. */
+const ID = /^[\w-]{1,64}$/;
+
+/** @param call names it in errors @throws {TypeError} when it is no id of a message */
+export function readId(id: unknown, call: string): string {
+  if (typeof id === "string" && ID.test(id)) return id;
+  throw new TypeError(`${call} takes the id of a message, as ctx.reply() returns it.`);
 }
 
 /** What quotes a message. */

@@ -133,6 +133,15 @@ export interface Context<
   /** Takes a message that went to this chat back for everyone, for 48 hours. @param id what `reply` and the others returned */
   delete(id: string): string;
   /**
+   * Hands a message of this number on to another chat, marked as forwarded: the one that is answered (`ctx.message.id`), or any
+   * other by its id. Files are not stored at WhatsApp again. The handler fails, and nothing is sent, when the message is not
+   * stored any more, or cannot be forwarded.
+   *
+   * @param chat digits, `…@lid`, `…@g.us` or `…@newsletter`
+   * @returns the id that the message will have
+   */
+  forward(id: string, chat: string, options?: SendOptions): string;
+  /**
    * Sends to another chat: digits, `…@lid`, `…@g.us` or `…@newsletter`. The message is paced like a send by REST, because it
    * answers nobody.
    *
