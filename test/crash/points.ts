@@ -131,38 +131,41 @@ const sendPoll: Provoke = async ({ world, send }) => {
 
 const ACTING_MS = 5_000;
 
-/** One message that came and one that was sent, and everything that can be done to them. */
+/** One message that came and two that were sent, and everything that can be done to them. */
 const acting: Provoke = async ({ world: { sim, gateway, key }, send }, random) => {
-  const text = `our own ${Math.floor(random() * 1e9)}`;
   const { id: came } = await sim.sendText(ANA, SHOP, "a thing to be handed on");
-  send("/send-message", { number: ANA, message: text });
-  let own = "";
+  const name = Math.floor(random() * 1e9);
+  const texts = [`kept ${name}`, `taken back ${name}`];
+  for (const message of texts) send("/send-message", { number: ANA, message });
+  let ids: string[] = [];
   // It may be killed by the very first of these: then the next round is another one.
   await until(
-    "both messages are there",
+    "these messages are there",
     async () => {
-      own = (await sim.messages(ANA, { from: SHOP })).find((message) => message.text === text)?.id ?? "";
-      return own !== "" && (await gateway.get(`/messages/${came}`, { key })).status === 200;
+      const arrived = await sim.messages(ANA, { from: SHOP });
+      ids = texts.flatMap((text) => arrived.find((message) => message.text === text)?.id ?? []);
+      return ids.length === 2 && (await gateway.get(`/messages/${came}`, { key })).status === 200;
     },
     ACTING_MS,
   );
+  const [kept, taken] = ids;
   const steps = [
     () => send(`/messages/${came}/reaction`, { emoji: "👍" }),
     () => send(`/messages/${came}/forward`, { number: BEN }),
-    () => send(`/messages/${own}`, { message: `${text}, mended` }, "PATCH"),
-    () => send(`/messages/${own}/forward`, { number: BEN }),
+    () => send(`/messages/${kept}`, { message: `kept ${name}, mended` }, "PATCH"),
+    () => send(`/messages/${kept}/forward`, { number: BEN }),
+    () => send(`/messages/${taken}`, {}, "DELETE"),
   ];
   for (const step of shuffled(steps, random)) step();
-  send(`/messages/${own}`, {}, "DELETE");
 };
 
-/** Three messages that are due at once, and one that is sent meanwhile. */
-const falling: Provoke = async ({ send }, random) => {
-  const send_at = String(Math.floor(Date.now() / 1_000) + 2);
-  for (const message of ["later", "later, too"])
+/** Three messages that are due at once, and one that is sent meanwhile, elsewhere. */
+const falling: Provoke = async ({ send, group }, random, round) => {
+  if (round !== 0) return;
+  const send_at = String(Math.floor(Date.now() / 1_000) + 4);
+  for (const message of ["later", "later, too", "last"])
     send("/send-message", { number: random() < 0.5 ? ANA : BEN, message, send_at });
-  send("/send-message", { number: ANA, message: "at once" });
-  send("/send-message", { number: BEN, message: "later", send_at });
+  send("/send-message", { number: group, message: "at once" });
 };
 
 const ending: Provoke = async (arena, random) => {
