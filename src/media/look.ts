@@ -13,7 +13,7 @@ import { readVideo } from "./video.ts";
 import { makeVoiceNote } from "./voice.ts";
 
 /** What is told of a file by those who look into it. */
-export type Seen = Pick<FileFacts, "thumbnail" | "width" | "height" | "seconds" | "waveform">;
+export type Seen = Pick<FileFacts, "thumbnail" | "width" | "height" | "seconds" | "waveform" | "animated">;
 
 /** For whom a file is looked at, and what it is to be. */
 export interface LookRequest extends Wanted {
@@ -28,15 +28,15 @@ export interface Looks {
   /** @throws {GatewayError} FILE_NOT_USABLE, UNAVAILABLE; the reason of the signal */
   identify(request: LookRequest, head: Buffer, tail: Buffer): Promise<Found>;
   /**
-   * What only a decoder can tell; voice notes that have to be made are made.
+   * What only a decoder can tell; voice notes that have to be made are made, and stickers.
    *
    * @throws {GatewayError} FILE_NOT_USABLE, UNAVAILABLE; the reason of the signal
    */
   see(request: LookRequest, received: Received, workspace: Workspace): Promise<Seen>;
 }
 
-/** Name of the voice note that is made, in its workspace. */
-export const VOICE_NAME = "voice";
+/** Name of the voice note or the sticker that is made, in its workspace. */
+export const MADE_NAME = "made";
 /** How many at once is the decoder's to say: it knows which take long. */
 const LOOKS: TurnLimits = { all: Infinity, each: 1 };
 /** One at a time, because each may take as much memory as its limit allows; a second for whoever has none. */
@@ -89,6 +89,15 @@ export function createLooks({ ffmpeg, log, decoder }: LooksDeps): Looks {
     }
   }
 
+  async function seeSticker(request: LookRequest, path: string, output: string): Promise<Seen> {
+    const made = await inTurn(request, looks, "an image of which no sticker can be made", () =>
+      decoder.ask("sticker", { path, output }),
+    );
+    if (made === null)
+      throw new GatewayError("CONVERTER_MISSING", "This gateway's machine cannot make stickers.");
+    return made;
+  }
+
   return {
     identify: (request, head, tail) =>
       inTurn(request, looks, "a file of unknown type", () => decoder.ask("identify", { head, tail })),
@@ -103,6 +112,7 @@ export function createLooks({ ffmpeg, log, decoder }: LooksDeps): Looks {
         return inTurn(request, videos, "a video that cannot be read", () =>
           seeVideo(request, clear, workspace.path("frame")),
         );
+      if (kind === "sticker") return seeSticker(request, clear, workspace.path(MADE_NAME));
       const noSound = "sound that cannot be read";
       if (kind === "audio") {
         const { seconds, hasVideo } = await inTurn(request, looks, noSound, () =>
@@ -114,7 +124,7 @@ export function createLooks({ ffmpeg, log, decoder }: LooksDeps): Looks {
       const { seconds, waveform } =
         sealed === null
           ? await inTurn(request, conversions, noSound, () =>
-              makeVoiceNote(ffmpeg, clear, workspace.path(VOICE_NAME), request.signal),
+              makeVoiceNote(ffmpeg, clear, workspace.path(MADE_NAME), request.signal),
             )
           : await inTurn(request, looks, noSound, () => decoder.ask("opus", { path: clear }));
       return { seconds, waveform: Buffer.from(waveform).toString("base64") };

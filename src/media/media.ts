@@ -3,6 +3,7 @@ import type { Config } from "../config.ts";
 import type { Logger } from "../log.ts";
 import { GatewayError } from "../model/errors/errors.ts";
 import type { FileFacts, MediaRequest, OutgoingFiles } from "../model/media/media.ts";
+import type { MediaKind } from "../model/messages.ts";
 import type { MediaDraft } from "../model/content/drafts.ts";
 import { abortsWith, sharedAbort } from "../model/shared-abort.ts";
 import { OutboundError } from "../net/errors.ts";
@@ -13,7 +14,7 @@ import { sharedDecoder } from "./decoder/decoder.ts";
 import { createElsewhere, type Elsewhere } from "./elsewhere.ts";
 import { createFfmpeg } from "./ffmpeg.ts";
 import { createFiles, type Workspace } from "./files.ts";
-import { createLooks, VOICE_NAME, type LookRequest } from "./look.ts";
+import { createLooks, MADE_NAME, type LookRequest } from "./look.ts";
 import { documentName } from "./names.ts";
 import { receive, SEALED_NAME, type Received } from "./receive.ts";
 import { openSealedWriter, type SealedFile } from "./seal.ts";
@@ -131,7 +132,7 @@ export function createMedia({ store, config, log, http, accountOf, elsewhere }: 
     const received = await fetchFile(job);
     const { kind, mimetype, extension, disposition } = received;
     const seen = await looks.see(lookOf(job), received, workspace);
-    const sealed = received.sealed ?? (await sealVoice(workspace));
+    const sealed = received.sealed ?? (await sealMade(workspace, kind));
     signal.throwIfAborted();
     const facts: FileFacts = {
       kind,
@@ -188,9 +189,9 @@ export function createMedia({ store, config, log, http, accountOf, elsewhere }: 
   }
 }
 
-async function sealVoice(workspace: Workspace): Promise<SealedFile> {
-  const source = await open(workspace.path(VOICE_NAME));
-  const sealed = await openSealedWriter(workspace.path(SEALED_NAME), "voice");
+async function sealMade(workspace: Workspace, kind: MediaKind): Promise<SealedFile> {
+  const source = await open(workspace.path(MADE_NAME));
+  const sealed = await openSealedWriter(workspace.path(SEALED_NAME), kind);
   try {
     for await (const chunk of source.createReadStream() as AsyncIterable<Buffer>) await sealed.write(chunk);
     return await sealed.finish();

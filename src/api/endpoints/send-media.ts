@@ -79,3 +79,18 @@ export const sendMediaByGet = endpoint({
   keyIn: "query",
   input: z.object({ ...fields, url: link }),
 });
+
+/** `POST /send-sticker`: any picture becomes one. */
+export const sendSticker = endpoint({
+  ...send,
+  method: "POST",
+  path: "/send-sticker",
+  summary: "Send a picture or a short GIF as a sticker to 1 to 10 destinations",
+  input: z.object({
+    ...sendFields,
+    url: link.meta({
+      description:
+        "http or https. WebP of 512 × 512 is sent as it is; other pictures, and GIFs of up to 10 seconds, are made into it",
+    }),
+  }),
+});

@@ -59,6 +59,7 @@ const media = {
   url: "https://example.com/menu.jpg",
   caption: "Today's menu",
 };
+const sticker = { sender: SENDER, number: PERSON, url: "https://example.com/hello.png" };
 const poll = {
   sender: SENDER,
   number: PERSON,
@@ -270,6 +271,7 @@ export const EXAMPLES: Record<string, Example> = {
   "GET /send-message": { input: text, output: sent },
   "POST /send-media": { input: media, output: sent },
   "GET /send-media": { input: media, output: sent },
+  "POST /send-sticker": { input: sticker, output: sent },
   "POST /uploads": {
     input: { sender: SENDER, data: "JVBERi0xLjcK", size: 9, name: "menu.pdf" },
     output: one("Part kept.", {

@@ -15,13 +15,14 @@ interface MediaInput {
   ptt?: string | undefined;
 }
 
+/** Whoever asks for a file to be fetched waits for it. */
+type FetchingCall = SendCall & { event: { req: { signal: AbortSignal } } };
+
 /**
  * Fetches the file once nothing else can refuse the request, and sends it to all destinations. A caller who leaves before
  * the file is there takes its download with him: nothing was stored, nothing is sent.
  */
-export function sendMediaOf(
-  call: SendCall & { input: MediaInput; event: { req: { signal: AbortSignal } } },
-): Promise<JsonResult> {
+export function sendMediaOf(call: FetchingCall & { input: MediaInput }): Promise<JsonResult> {
   const { media_type: mediaType, url = "", data, ptt, view_once: viewOnce } = call.input;
   requireOnce(viewOnce, shownAs(mediaType, ptt));
   return send(call, (device) =>
@@ -35,6 +36,17 @@ export function sendMediaOf(
         ...wordsOf(call.input),
         ...(ptt === undefined ? {} : { ptt }),
       }),
+    ),
+  );
+}
+
+/** The same for a sticker; see {@link sendMediaOf}. */
+export function sendStickerOf(call: FetchingCall & { input: { url: string } }): Promise<JsonResult> {
+  const { url, view_once: viewOnce } = call.input;
+  requireOnce(viewOnce, "sticker");
+  return send(call, ({ id: deviceId }) =>
+    whileCallerWaits(call.event.req.signal, (signal) =>
+      call.app.files.prepare({ deviceId, mediaType: "sticker", url, signal }),
     ),
   );
 }

@@ -8,10 +8,12 @@ import { measureOpus } from "./ogg.ts";
 import { readImage } from "./picture.ts";
 import type { DecoderAnswer, JobName, Jobs, Question } from "./protocol.ts";
 import { readSound } from "./sound.ts";
+import { makeSticker } from "./sticker.ts";
 
 const CARRY_OUT: { [Name in JobName]: (asks: Jobs[Name]["asks"]) => Promise<Jobs[Name]["answers"]> } = {
   identify: ({ head, tail }) => identify(asBuffer(head), asBuffer(tail)),
   picture: ({ path }) => readImage(path),
+  sticker: ({ path, output }) => makeSticker(path, output),
   sound: ({ path, mimetype }) => readSound(path, mimetype),
   opus: ({ path }) => measureOpus(path),
 };

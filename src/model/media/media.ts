@@ -18,12 +18,14 @@ export const MEDIA_TYPES = [
 ] as const;
 /** One of the words that `media_type` of `/send-media` may be. `document`: a file of any kind, as what it is. */
 export type MediaType = (typeof MEDIA_TYPES)[number];
+/** What a file may be sent as; stickers have an endpoint of their own. */
+export type SentAs = MediaType | "sticker";
 
 /** A file that somebody wants to have sent, still at its own address. */
 export interface MediaRequest {
   /** Number that sends it. */
   deviceId: number;
-  mediaType: MediaType;
+  mediaType: SentAs;
   /** http or https; "" when the file itself is given. */
   url: string;
   /** The file itself, instead of its address. */
@@ -56,6 +58,8 @@ export interface FileFacts {
   height?: number;
   /** Of audio and video. */
   seconds?: number;
+  /** Of stickers that move. */
+  animated?: true;
   /** Of voice notes: 64 bytes from 0 to 100. */
   waveform?: string;
 }
