@@ -23,7 +23,7 @@ export const LONG_CLOSURES: Record<string, number> = {
   "src/media/incoming-files.ts createIncomingFiles": 115,
   "src/media/incoming.ts createReceivedMedia": 129,
   "src/media/media.ts createMedia": 112,
-  "src/media/uploads.ts createUploads": 89,
+  "src/media/given/uploads.ts createUploads": 89,
   "src/metrics/metrics.ts createMetrics": 84,
   "src/numbers/lives.ts createLives": 134,
   "src/outbox/outbox.ts createOutbox": 82,

@@ -107,7 +107,7 @@ export interface App {
   metrics: Pick<Metrics, "authFailed" | "read" | "contentType">;
   traffic: Pick<Traffic, "report">;
   media: Pick<ReceivedMedia, "open">;
-  files: Pick<Media, "prepare" | "hasConverter"> & { uploads: Pick<Media["uploads"], "add"> };
+  files: Pick<Media, "prepare" | "take" | "hasConverter"> & { uploads: Pick<Media["uploads"], "add"> };
   health: {
     /** Whether the database can be written and the disk has room. */
     check(): ReturnType<typeof checkStorage>;

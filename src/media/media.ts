@@ -2,12 +2,11 @@ import { open } from "node:fs/promises";
 import type { Config } from "../config.ts";
 import type { Logger } from "../log.ts";
 import { GatewayError } from "../model/errors/errors.ts";
-import type { FileFacts, MediaRequest, OutgoingFiles } from "../model/media/media.ts";
+import type { FileFacts, GivenFile, MediaRequest, OutgoingFiles } from "../model/media/media.ts";
 import type { MediaKind } from "../model/messages.ts";
 import type { MediaDraft } from "../model/content/drafts.ts";
 import { abortsWith, sharedAbort } from "../model/shared-abort.ts";
 import { OutboundError } from "../net/errors.ts";
-import type { Download } from "../net/download.ts";
 import type { SafeFetch } from "../net/safe-fetch.ts";
 import type { Store } from "../store/store.ts";
 import { sharedDecoder } from "./decoder/decoder.ts";
@@ -17,9 +16,10 @@ import { createFiles, type Workspace } from "./files.ts";
 import { createLooks, MADE_NAME, type LookRequest } from "./look.ts";
 import { documentName } from "./names.ts";
 import { receive, SEALED_NAME, type Received } from "./receive.ts";
-import { openSealedWriter, type SealedFile } from "./seal.ts";
+import { sealAll, type SealedFile } from "./seal.ts";
 import { createTurns, type TurnLimits } from "./turns.ts";
-import { createUploads, type Uploads } from "./uploads.ts";
+import { createIntake, type Arrival } from "./given/intake.ts";
+import { atHand, createUploads, type Uploads } from "./given/uploads.ts";
 
 interface MediaDeps {
   store: Store;
@@ -41,6 +41,13 @@ export interface Media {
    * @throws GatewayError: FILE_UNREACHABLE, FILE_NOT_USABLE, FILE_TOO_LARGE, URL_NOT_ALLOWED, CONVERTER_MISSING, UNAVAILABLE
    */
   prepare(request: MediaRequest): Promise<MediaDraft>;
+  /**
+   * Takes a file that comes with a request, when it is its account's turn.
+   *
+   * @returns what `prepare` takes as `given`; to be disposed of
+   * @throws GatewayError: FILE_TOO_LARGE, UNAVAILABLE, and what `chunks` and the signal say
+   */
+  take(chunks: AsyncIterable<Buffer>, arrival: Arrival): Promise<GivenFile>;
   /** Files that programs give themselves, instead of their address. */
   uploads: Uploads;
   /** For connections: what is sent, and where it was uploaded. */
@@ -68,10 +75,12 @@ interface Job {
   signal: AbortSignal;
 }
 
+const isGiven = ({ bytes, given }: MediaRequest): boolean => bytes !== undefined || given !== undefined;
+
 const lookOf = ({ request, account, signal }: Job): LookRequest => ({
   account,
   mediaType: request.mediaType,
-  isGiven: request.bytes !== undefined,
+  isGiven: isGiven(request),
   signal,
 });
 
@@ -80,12 +89,18 @@ export function createMedia({ store, config, log, http, accountOf, elsewhere }: 
   const { dataDir } = config;
   const places = elsewhere ?? createElsewhere({ store, dataDir, log, media: null, peers: null });
   const files = createFiles(store, dataDir, places);
-  const given = createUploads({ store, config, files, elsewhere: places, accountOf });
+  const uploads = createUploads({ store, config, files, elsewhere: places, accountOf });
   const ffmpeg = createFfmpeg(config.ffmpegPath);
   const looks = createLooks({ ffmpeg, log, decoder: sharedDecoder() });
   const fetches = createTurns(FETCHES);
   const fetchesOfNumber = createTurns({ all: Infinity, each: MAX_FETCHES_OF_NUMBER });
   const stopping = sharedAbort();
+  const intake = createIntake({
+    files,
+    turns: fetches,
+    maxBytes: config.maxMediaBytes,
+    tooLarge: () => tooLarge(config.maxMediaBytes),
+  });
 
   function requireConverter(): void {
     if (ffmpeg.find() !== null) return;
@@ -98,14 +113,16 @@ export function createMedia({ store, config, log, http, accountOf, elsewhere }: 
 
   async function fetchFile(job: Job): Promise<Received> {
     const { request, workspace, account, signal } = job;
-    const { bytes, deviceId } = request;
+    const { bytes, deviceId, given } = request;
+    const wanted = { ...request, isGiven: isGiven(request) };
     const into = {
       workspace,
       requireConverter,
       identify: (head: Buffer, tail: Buffer) => looks.identify(lookOf(job), head, tail),
     };
-    const uploaded = bytes === undefined ? await given.find(request.url, account) : null;
-    if (uploaded !== null) return fetches(account, () => receive(request, uploaded, into), signal);
+    const kept = given === undefined ? null : atHand(given.open(), given.fileName);
+    const stored = isGiven(request) ? kept : await uploads.find(request.url, account);
+    if (stored !== null) return fetches(account, () => receive(wanted, stored, into), signal);
     if (bytes === undefined) {
       const fetched = (): Promise<Received> =>
         http.download(
@@ -118,12 +135,12 @@ export function createMedia({ store, config, log, http, accountOf, elsewhere }: 
             maxRedirects: MAX_REDIRECTS,
             signal,
           },
-          (answer) => receive(request, answer, into),
+          (answer) => receive(wanted, answer, into),
         );
       return fetchesOfNumber(String(deviceId), () => fetches(account, fetched, signal), signal);
     }
     if (bytes.length > config.maxMediaBytes) throw tooLarge(config.maxMediaBytes);
-    return receive(request, atHand(bytes), into);
+    return receive(wanted, atHand(oneChunk(bytes)), into);
   }
 
   async function work(job: Job): Promise<MediaDraft> {
@@ -150,28 +167,38 @@ export function createMedia({ store, config, log, http, accountOf, elsewhere }: 
     return captioned ? { kind, file, caption } : { kind, file };
   }
 
+  async function untilStopped<T>(
+    signal: AbortSignal | undefined,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const ending = abortsWith([stopping.signal, signal]);
+    try {
+      return await work(ending.signal);
+    } catch (error) {
+      throw stopping.signal.aborted
+        ? unavailable("The gateway is restarting; try again.")
+        : publicError(error);
+    } finally {
+      ending.release();
+    }
+  }
+
   return {
     async prepare(request) {
       const workspace = await files.workspace();
       const account = accountOf(request.deviceId) ?? `number ${request.deviceId}`;
-      const ending = abortsWith([stopping.signal, request.signal]);
-      try {
-        return await work({ request, workspace, account, signal: ending.signal });
-      } catch (error) {
-        throw stopping.signal.aborted
-          ? unavailable("The gateway is restarting; try again.")
-          : publicError(error);
-      } finally {
-        ending.release();
-        await workspace.dispose();
-      }
+      return untilStopped(request.signal, (signal) => work({ request, workspace, account, signal })).finally(
+        workspace.dispose,
+      );
     },
+    take: (chunks, arrival) =>
+      untilStopped(arrival.signal, (signal) => intake(chunks, { ...arrival, signal })),
     files,
     hasConverter: () => ffmpeg.find() !== null,
     uploads: {
-      ...given,
+      ...uploads,
       add: (part) =>
-        given.add(part).catch((error: unknown) => {
+        uploads.add(part).catch((error: unknown) => {
           throw publicError(error);
         }),
     },
@@ -190,14 +217,8 @@ export function createMedia({ store, config, log, http, accountOf, elsewhere }: 
 }
 
 async function sealMade(workspace: Workspace, kind: MediaKind): Promise<SealedFile> {
-  const source = await open(workspace.path(MADE_NAME));
-  const sealed = await openSealedWriter(workspace.path(SEALED_NAME), kind);
-  try {
-    for await (const chunk of source.createReadStream() as AsyncIterable<Buffer>) await sealed.write(chunk);
-    return await sealed.finish();
-  } finally {
-    await sealed.close();
-  }
+  const made = await open(workspace.path(MADE_NAME));
+  return sealAll(workspace.path(SEALED_NAME), kind, made.createReadStream() as AsyncIterable<Buffer>);
 }
 
 function refusalOf({ problem, message }: OutboundError, maxBytes: number): GatewayError {
@@ -219,12 +240,8 @@ const tooLarge = (maxBytes: number): GatewayError =>
     `The file is larger than ${maxBytes} bytes, the limit of MAX_MEDIA_BYTES.`,
   );
 
-/** A file that is at hand, as if it had been downloaded. */
-function atHand(bytes: Uint8Array): Download {
-  async function* body(): AsyncGenerator<Buffer> {
-    yield Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  }
-  return { url: "", body: body(), header: () => null };
+async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Buffer> {
+  yield Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 const unavailable = (message: string): GatewayError =>

@@ -51,11 +51,11 @@ interface ReceiveInto {
  * @throws FILE_NOT_USABLE, and what the download throws
  */
 export async function receive(
-  { mediaType, ptt, bytes }: Pick<MediaRequest, "mediaType" | "ptt" | "bytes">,
+  { mediaType, isGiven, ptt }: Wanted & Pick<MediaRequest, "ptt">,
   answer: Download,
   { workspace, requireConverter, identify }: ReceiveInto,
 ): Promise<Received> {
-  const wanted: Wanted = { mediaType, isGiven: bytes !== undefined };
+  const wanted: Wanted = { mediaType, isGiven };
   const chunks = answer.body[Symbol.asyncIterator]();
   const head = await readHead(chunks);
   if (head.length === 0) throw notUsable("an empty file", wanted);

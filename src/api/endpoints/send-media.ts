@@ -4,11 +4,12 @@ import { MEDIA_TYPES } from "../../model/media/media.ts";
 import { endpoint } from "../endpoint.ts";
 import { base64, text } from "../../model/fields.ts";
 import { MAX_BODY_BYTES } from "../reading/body.ts";
+import { FilePart } from "../reading/file-part.ts";
 import { sendAnswer } from "../schemas/messages.ts";
 import { sendFields } from "../schemas/send-fields.ts";
 
 const LONGEST_URL = 8_192;
-const MISSING = "Is required, unless data holds the file itself.";
+const MISSING = "Is required, unless data or a part called file holds the file itself.";
 
 const link = text(1, LONGEST_URL)
   .transform((value) => value.trim())
@@ -60,15 +61,23 @@ export const sendMedia = endpoint({
     .object({
       ...fields,
       url: link.optional(),
+      file: z
+        .unknown()
+        .refine((value) => value instanceof FilePart, "Must be a part of multipart/form-data.")
+        .optional()
+        .meta({
+          description: "The file itself, as the last part of a request of multipart/form-data; up to MAX_MEDIA_BYTES",
+        }),
       data: base64(MAX_BODY_BYTES).optional().meta({
         description: "The file itself in base64, instead of its `url`; the body holds about 780 KB of a file",
       }),
     })
-    .superRefine(({ url, data }, context) => {
-      if (url === undefined && data === undefined)
-        context.addIssue({ code: "custom", path: ["url"], message: MISSING });
-      if (url !== undefined && data !== undefined)
-        context.addIssue({ code: "custom", path: ["data"], message: "Cannot be given together with url." });
+    .superRefine(({ url, data, file }, context) => {
+      const given = Object.entries({ url, data, file }).filter(([, value]) => value !== undefined);
+      const [first, second] = given.map(([name]) => name);
+      if (first === undefined) context.addIssue({ code: "custom", path: ["url"], message: MISSING });
+      if (second !== undefined)
+        context.addIssue({ code: "custom", path: [second], message: `Cannot be given together with ${first}.` });
     }),
 });
 /** `GET /send-media`: the key stands in the query. */

@@ -1,13 +1,13 @@
-import { GatewayError } from "../../model/errors/errors.ts";
-import type { MediaRequest, MediaType } from "../../model/media/media.ts";
+import type { GivenFile, MediaRequest, MediaType } from "../../model/media/media.ts";
 import type { MediaKind } from "../../model/messages.ts";
 import type { JsonResult } from "../answers/envelope.ts";
+import { whileCallerWaits } from "../caller-waits.ts";
 import { requireOnce, send, type SendCall } from "./send.ts";
 
 /** What `/send-media` takes beside what every send takes. */
 interface MediaInput {
   media_type: MediaType;
-  /** One of both is there. */
+  /** One of them is there, or the file has come by itself. */
   url?: string | undefined;
   data?: string | undefined;
   caption?: string | undefined;
@@ -16,7 +16,7 @@ interface MediaInput {
 }
 
 /** Whoever asks for a file to be fetched waits for it. */
-type FetchingCall = SendCall & { event: { req: { signal: AbortSignal } } };
+type FetchingCall = SendCall & { file: GivenFile | null; event: { req: { signal: AbortSignal } } };
 
 /**
  * Fetches the file once nothing else can refuse the request, and sends it to all destinations. A caller who leaves before
@@ -33,6 +33,7 @@ export function sendMediaOf(call: FetchingCall & { input: MediaInput }): Promise
         url,
         signal,
         ...(data === undefined ? {} : { bytes: Buffer.from(data, "base64") }),
+        ...(call.file === null ? {} : { given: call.file }),
         ...wordsOf(call.input),
         ...(ptt === undefined ? {} : { ptt }),
       }),
@@ -71,20 +72,3 @@ function wordsOf({
 
 /** Types that have no file name. */
 const CAPTIONED: ReadonlySet<MediaType> = new Set(["image", "video", "audio"]);
-
-/** Nobody reads the reason; it says that this is no fault of the gateway's. */
-async function whileCallerWaits<T>(
-  caller: AbortSignal,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const ending = new AbortController();
-  const leave = (): void =>
-    ending.abort(new GatewayError("FILE_UNREACHABLE", "The caller disconnected before the file arrived."));
-  if (caller.aborted) leave();
-  caller.addEventListener("abort", leave, { once: true });
-  try {
-    return await work(ending.signal);
-  } finally {
-    caller.removeEventListener("abort", leave);
-  }
-}

@@ -30,6 +30,8 @@ export interface MediaRequest {
   url: string;
   /** The file itself, instead of its address. */
   bytes?: Uint8Array;
+  /** The same, where it is too large for the memory. */
+  given?: GivenFile;
   /** Text under an image or video, name of a document. */
   caption?: string;
   /** Text under a document. */
@@ -38,6 +40,16 @@ export interface MediaRequest {
   ptt?: string;
   /** Ends the download, which then throws its reason. Whoever gives one ends it with the gateway. */
   signal?: AbortSignal;
+}
+
+/** A file that came with a request. It lies encrypted on this disk, under a key that nobody else knows, until it is let go. */
+export interface GivenFile {
+  /** "" when nobody says. */
+  fileName: string;
+  /** Base64. */
+  sha256: string;
+  open(): AsyncIterable<Buffer>;
+  dispose(): Promise<void>;
 }
 
 /** What is known of a file once it lies encrypted on the disk. Byte strings are base64. Stored sealed. */
