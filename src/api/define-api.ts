@@ -8,7 +8,7 @@ import type { GivenFile } from "../model/media/media.ts";
 import { isChange, logChange } from "./audit/audit-log.ts";
 import { authenticate, requireAccess, type Asker } from "./access/authenticate.ts";
 import type { Call, Run } from "./call.ts";
-import { whileCallerWaits } from "./caller-waits.ts";
+import { whileCallerWaits } from "./work/files/caller-waits.ts";
 import type { Access, Endpoint } from "./endpoint.ts";
 import { crashed, failed, succeeded, type HttpAnswer } from "./answers/envelope.ts";
 import { idempotencyKey, oncePerKey } from "./answers/idempotency.ts";

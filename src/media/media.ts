@@ -11,15 +11,16 @@ import type { SafeFetch } from "../net/safe-fetch.ts";
 import type { Store } from "../store/store.ts";
 import { sharedDecoder } from "./decoder/decoder.ts";
 import { createElsewhere, type Elsewhere } from "./elsewhere.ts";
-import { createFfmpeg } from "./ffmpeg.ts";
+import { createFetching, lookOf, type Job } from "./fetch.ts";
+import { createFfmpeg, type Ffmpeg } from "./ffmpeg.ts";
 import { createFiles, type Workspace } from "./files.ts";
-import { createLooks, MADE_NAME, type LookRequest } from "./look.ts";
+import { createLooks, MADE_NAME } from "./look.ts";
 import { documentName } from "./names.ts";
-import { receive, SEALED_NAME, type Received } from "./receive.ts";
+import { SEALED_NAME } from "./receive.ts";
 import { sealAll, type SealedFile } from "./seal.ts";
 import { createTurns, type TurnLimits } from "./turns.ts";
 import { createIntake, type Arrival } from "./given/intake.ts";
-import { atHand, createUploads, type Uploads } from "./given/uploads.ts";
+import { createUploads, type Uploads } from "./given/uploads.ts";
 
 interface MediaDeps {
   store: Store;
@@ -42,6 +43,12 @@ export interface Media {
    */
   prepare(request: MediaRequest): Promise<MediaDraft>;
   /**
+   * Fetches a picture and makes of it what profiles have: a square JPEG of at most 640 pixels.
+   *
+   * @throws as `prepare`
+   */
+  profilePicture(request: Pick<MediaRequest, "deviceId" | "url" | "signal">): Promise<Buffer>;
+  /**
    * Takes a file that comes with a request, when it is its account's turn.
    *
    * @returns what `prepare` takes as `given`; to be disposed of
@@ -58,31 +65,8 @@ export interface Media {
   stop(): void;
 }
 
-const FIRST_BYTE_MS = 30_000;
-const WHOLE_FILE_MS = 5 * 60_000;
-const MAX_REDIRECTS = 5;
-/** Slower than this a file is not waited for: it would hold its place for minutes. */
-const LEAST_RATE = { bytes: 80 * 1024, withinMs: 10_000 };
 /** Each holds a connection and buffers. */
 const FETCHES: TurnLimits = { all: 24, each: 8, most: 96 };
-const MAX_FETCHES_OF_NUMBER = 4;
-/** What is done for one request, and for whom. */
-interface Job {
-  request: MediaRequest;
-  workspace: Workspace;
-  account: string;
-  /** Aborts with the caller and with the gateway. */
-  signal: AbortSignal;
-}
-
-const isGiven = ({ bytes, given }: MediaRequest): boolean => bytes !== undefined || given !== undefined;
-
-const lookOf = ({ request, account, signal }: Job): LookRequest => ({
-  account,
-  mediaType: request.mediaType,
-  isGiven: isGiven(request),
-  signal,
-});
 
 /** Files to be sent, with shares of each account and number in how many are fetched and looked at at once. */
 export function createMedia({ store, config, log, http, accountOf, elsewhere }: MediaDeps): Media {
@@ -93,55 +77,11 @@ export function createMedia({ store, config, log, http, accountOf, elsewhere }: 
   const ffmpeg = createFfmpeg(config.ffmpegPath);
   const looks = createLooks({ ffmpeg, log, decoder: sharedDecoder() });
   const fetches = createTurns(FETCHES);
-  const fetchesOfNumber = createTurns({ all: Infinity, each: MAX_FETCHES_OF_NUMBER });
   const stopping = sharedAbort();
-  const intake = createIntake({
-    files,
-    turns: fetches,
-    maxBytes: config.maxMediaBytes,
-    tooLarge: () => tooLarge(config.maxMediaBytes),
-  });
-
-  function requireConverter(): void {
-    if (ffmpeg.find() !== null) return;
-    log.error("could not make a voice note: install ffmpeg from the system's packages, or set FFMPEG_PATH");
-    throw new GatewayError(
-      "CONVERTER_MISSING",
-      "This gateway has no ffmpeg, which it needs to make voice notes; ask its operator. Mono Ogg/Opus works without it.",
-    );
-  }
-
-  async function fetchFile(job: Job): Promise<Received> {
-    const { request, workspace, account, signal } = job;
-    const { bytes, deviceId, given } = request;
-    const wanted = { ...request, isGiven: isGiven(request) };
-    const into = {
-      workspace,
-      requireConverter,
-      identify: (head: Buffer, tail: Buffer) => looks.identify(lookOf(job), head, tail),
-    };
-    const kept = given === undefined ? null : atHand(given.open(), given.fileName);
-    const stored = isGiven(request) ? kept : await uploads.find(request.url, account);
-    if (stored !== null) return fetches(account, () => receive(wanted, stored, into), signal);
-    if (bytes === undefined) {
-      const fetched = (): Promise<Received> =>
-        http.download(
-          request.url,
-          {
-            firstByteMs: FIRST_BYTE_MS,
-            totalMs: WHOLE_FILE_MS,
-            leastRate: LEAST_RATE,
-            maxBytes: config.maxMediaBytes,
-            maxRedirects: MAX_REDIRECTS,
-            signal,
-          },
-          (answer) => receive(wanted, answer, into),
-        );
-      return fetchesOfNumber(String(deviceId), () => fetches(account, fetched, signal), signal);
-    }
-    if (bytes.length > config.maxMediaBytes) throw tooLarge(config.maxMediaBytes);
-    return receive(wanted, atHand(oneChunk(bytes)), into);
-  }
+  const limit = { maxBytes: config.maxMediaBytes, tooLarge: () => tooLarge(config.maxMediaBytes) };
+  const intake = createIntake({ files, turns: fetches, ...limit });
+  const requireConverter = (): void => requireFfmpeg(ffmpeg, log);
+  const fetchFile = createFetching({ http, uploads, looks, turns: fetches, requireConverter, ...limit });
 
   async function work(job: Job): Promise<MediaDraft> {
     const { request, workspace, signal } = job;
@@ -183,14 +123,20 @@ export function createMedia({ store, config, log, http, accountOf, elsewhere }: 
     }
   }
 
+  async function inWorkspace<T>(request: MediaRequest, work: (job: Job) => Promise<T>): Promise<T> {
+    const workspace = await files.workspace();
+    const account = accountOf(request.deviceId) ?? `number ${request.deviceId}`;
+    return untilStopped(request.signal, (signal) => work({ request, workspace, account, signal })).finally(
+      workspace.dispose,
+    );
+  }
+
   return {
-    async prepare(request) {
-      const workspace = await files.workspace();
-      const account = accountOf(request.deviceId) ?? `number ${request.deviceId}`;
-      return untilStopped(request.signal, (signal) => work({ request, workspace, account, signal })).finally(
-        workspace.dispose,
-      );
-    },
+    prepare: (request) => inWorkspace(request, work),
+    profilePicture: (request) =>
+      inWorkspace({ ...request, mediaType: "image" }, async (job) =>
+        looks.avatar(lookOf(job), (await fetchFile(job)).clear!),
+      ),
     take: (chunks, arrival) =>
       untilStopped(arrival.signal, (signal) => intake(chunks, { ...arrival, signal })),
     files,
@@ -240,9 +186,14 @@ const tooLarge = (maxBytes: number): GatewayError =>
     `The file is larger than ${maxBytes} bytes, the limit of MAX_MEDIA_BYTES.`,
   );
 
-async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Buffer> {
-  yield Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
-
 const unavailable = (message: string): GatewayError =>
   new GatewayError("UNAVAILABLE", message, { retryAfter: 5 });
+
+function requireFfmpeg(ffmpeg: Ffmpeg, log: Logger): void {
+  if (ffmpeg.find() !== null) return;
+  log.error("could not make a voice note: install ffmpeg from the system's packages, or set FFMPEG_PATH");
+  throw new GatewayError(
+    "CONVERTER_MISSING",
+    "This gateway has no ffmpeg, which it needs to make voice notes; ask its operator. Mono Ogg/Opus works without it.",
+  );
+}

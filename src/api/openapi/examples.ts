@@ -157,6 +157,12 @@ const assertion = {
     signature: "MEUCIQDabc",
   },
 };
+const profile = {
+  device: SENDER,
+  name: "Corner shop",
+  about: "Open until six",
+  picture_url: "https://pps.whatsapp.net/v/t61.24694-24/1234.jpg",
+};
 const group = {
   id: "120363000000000001@g.us",
   name: "Regulars",
@@ -516,6 +522,12 @@ export const EXAMPLES: Record<string, Example> = {
       }),
       status: false,
     },
+  },
+  "GET /devices/{number}/profile": { path: ofDevice, output: one("Profile.", profile) },
+  "PATCH /devices/{number}/profile": {
+    path: ofDevice,
+    input: { about: "Open until six", picture_url: "https://example.com/shop.jpg" },
+    output: one("Profile changed.", profile),
   },
   "GET /devices": { output: page("Devices.", device) },
   "POST /devices": { input: { device: SENDER }, output: one("Device registered.", device) },

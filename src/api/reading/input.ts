@@ -33,7 +33,8 @@ const listsOf = new WeakMap<z.ZodObject, ReadonlySet<string>>();
 export async function readInput(event: H3Event, endpoint: Endpoint): Promise<RawInput> {
   const lists = listFields(endpoint.input);
   if (endpoint.method !== "GET" && endpoint.method !== "DELETE") {
-    const withFile = endpoint.fileIn !== undefined && isMultipart(event.req.headers.get("content-type") ?? "");
+    const withFile =
+      endpoint.fileIn !== undefined && isMultipart(event.req.headers.get("content-type") ?? "");
     return { fields: await (withFile ? readMultipart : readBodyFields)(event, lists), problems: {} };
   }
   const form = decodeForm(event.url.search.replace(/^\?/, ""), lists);

@@ -3,6 +3,7 @@
  * it is killed when it takes too long or too much, and when its gateway has gone. Built as a file of its own, see
  * `nitro.config.ts`.
  */
+import { makeAvatar } from "./avatar.ts";
 import { identify } from "./identify.ts";
 import { measureOpus } from "./ogg.ts";
 import { readImage } from "./picture.ts";
@@ -14,6 +15,7 @@ const CARRY_OUT: { [Name in JobName]: (asks: Jobs[Name]["asks"]) => Promise<Jobs
   identify: ({ head, tail }) => identify(asBuffer(head), asBuffer(tail)),
   picture: ({ path }) => readImage(path),
   sticker: ({ path, output }) => makeSticker(path, output),
+  avatar: ({ path }) => makeAvatar(path),
   sound: ({ path, mimetype }) => readSound(path, mimetype),
   opus: ({ path }) => measureOpus(path),
 };

@@ -11,6 +11,8 @@ export interface Jobs {
   picture: { asks: { path: string }; answers: Picture };
   /** Makes a sticker of an image at another path; null where no program for that is made for this machine. */
   sticker: { asks: { path: string; output: string }; answers: Sticker | null };
+  /** Makes a JPEG of an image as profiles have it; null where no program for that is made for this machine. */
+  avatar: { asks: { path: string }; answers: Uint8Array | null };
   /** What an audio file says of itself. */
   sound: { asks: { path: string; mimetype: string }; answers: Sound };
   /** Duration and waveform of Ogg/Opus. */

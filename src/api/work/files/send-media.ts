@@ -1,8 +1,8 @@
-import type { GivenFile, MediaRequest, MediaType } from "../../model/media/media.ts";
-import type { MediaKind } from "../../model/messages.ts";
-import type { JsonResult } from "../answers/envelope.ts";
-import { whileCallerWaits } from "../caller-waits.ts";
-import { requireOnce, send, type SendCall } from "./send.ts";
+import type { GivenFile, MediaRequest, MediaType } from "../../../model/media/media.ts";
+import type { MediaKind } from "../../../model/messages.ts";
+import type { JsonResult } from "../../answers/envelope.ts";
+import { whileCallerWaits } from "./caller-waits.ts";
+import { requireOnce, send, type SendCall } from "../send.ts";
 
 /** What `/send-media` takes beside what every send takes. */
 interface MediaInput {

@@ -1,4 +1,4 @@
-import { GatewayError } from "../model/errors/errors.ts";
+import { GatewayError } from "../../../model/errors/errors.ts";
 
 /** Ends work whose caller leaves. Nobody reads the reason; it says that this is no fault of the gateway's. */
 export async function whileCallerWaits<T>(
