@@ -300,7 +300,7 @@ export const allowanceUses = sqliteTable(
   {
     id: integer().primaryKey(),
     deviceId: integer("device_id").notNull(),
-    /** `checks`, `groups`, `members`, `joins` or `first_contacts`. */
+    /** `checks`, `groups`, `members`, `joins`, `profile` or `first_contacts`. */
     kind: text().notNull(),
     /** How many at once. */
     used: integer().notNull(),

@@ -21,6 +21,7 @@ import type { Conversations } from "../conversations/index.ts";
 import type { Channels } from "../directory/channels.ts";
 import type { ChatPresences } from "../directory/chat-presence.ts";
 import type { GroupAdministration } from "../directory/group-admin.ts";
+import type { OwnProfiles } from "../directory/profiles.ts";
 import type { Groups } from "../directory/groups.ts";
 import type { Lids } from "../directory/lids.ts";
 import type { ReadReceipts } from "../directory/read-receipts.ts";
@@ -83,6 +84,7 @@ export interface App {
   idempotency: Pick<Idempotency, "begin">;
   groups: Pick<Groups, "list">;
   groupAdmin: GroupAdministration;
+  ownProfiles: OwnProfiles;
   channels: Pick<Channels, "list" | "add" | "remove">;
   lids: Pick<Lids, "resolve" | "aliasesOf">;
   numberChecks: NumberChecks;
@@ -107,7 +109,9 @@ export interface App {
   metrics: Pick<Metrics, "authFailed" | "read" | "contentType">;
   traffic: Pick<Traffic, "report">;
   media: Pick<ReceivedMedia, "open">;
-  files: Pick<Media, "prepare" | "hasConverter"> & { uploads: Pick<Media["uploads"], "add"> };
+  files: Pick<Media, "prepare" | "profilePicture" | "take" | "hasConverter"> & {
+    uploads: Pick<Media["uploads"], "add">;
+  };
   health: {
     /** Whether the database can be written and the disk has room. */
     check(): ReturnType<typeof checkStorage>;

@@ -6,6 +6,7 @@ import { createChannels } from "../directory/channels.ts";
 import { createChatPresences } from "../directory/chat-presence.ts";
 import { createReadReceipts } from "../directory/read-receipts.ts";
 import { createGroupAdministration } from "../directory/group-admin.ts";
+import { createOwnProfiles } from "../directory/profiles.ts";
 import { createGroups } from "../directory/groups.ts";
 import { createStoredLists } from "../directory/stored-groups.ts";
 import { createLids } from "../directory/lids.ts";
@@ -102,6 +103,7 @@ function openDirectory({
   return {
     groups: groupsOfOwner(cluster, ownGroups, createStoredLists(store, MINUTE_MS / SECOND_MS)),
     groupAdmin: createGroupAdministration({ cluster, connection, identity, paces }),
+    ownProfiles: createOwnProfiles({ cluster, paces, connection }),
     channels: channelsOfOwner(cluster, ownChannels),
     lids: lidsOfOwner(cluster, ownLids),
     receipts: createReadReceipts({ cluster, connection }),

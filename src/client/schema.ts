@@ -6,6 +6,7 @@ export const SENDS: readonly string[] = [
   "GET /send-message",
   "POST /send-media",
   "GET /send-media",
+  "POST /send-sticker",
   "POST /send-poll",
   "GET /send-poll",
   "POST /send-location",
@@ -29,6 +30,10 @@ export interface paths {
         get: operations["sendMediaByGet"];
         /** Send a file to 1 to 10 destinations */
         post: operations["sendMedia"];
+    };
+    "/send-sticker": {
+        /** Send a picture or a short GIF as a sticker to 1 to 10 destinations */
+        post: operations["sendSticker"];
     };
     "/uploads": {
         /** Upload a file in parts; the last answer's `url` is for `/send-media` */
@@ -101,7 +106,7 @@ export interface paths {
     "/groups/{id}": {
         /** A group with its members and settings, asked of WhatsApp now */
         get: operations["groupDetails"];
-        /** Change a group's name, description or settings */
+        /** Change a group's name, description, picture or settings */
         patch: operations["changeGroup"];
     };
     "/groups/create": {
@@ -157,6 +162,12 @@ export interface paths {
     "/generate-qr": {
         /** Link a number; call again until it is connected */
         post: operations["generateQr"];
+    };
+    "/devices/{number}/profile": {
+        /** What a number shows of itself, asked of WhatsApp now */
+        get: operations["getProfile"];
+        /** Change a number's name, text or picture; at most 10 changes an hour */
+        patch: operations["changeProfile"];
     };
     "/devices": {
         /** Numbers of the account, newest first */
@@ -1315,6 +1326,16 @@ export interface components {
                 name: string;
             };
         };
+        /** @description http or https; the middle of the picture becomes a square JPEG. Empty: takes the picture away */
+        PictureUrl: string;
+        Profile: {
+            device: string;
+            name: string | null;
+            /** @description The text under the name */
+            about: string | null;
+            /** @description At WhatsApp, for some days */
+            picture_url: string | null;
+        };
         /** @description Id of a message of that chat to quote; a destination that does not know it gets the message unquoted, and its result says `quoted: false` */
         Quote: string;
         Reply: (string | {
@@ -2006,6 +2027,59 @@ export interface operations {
                     url?: string;
                     /** @description The file itself in base64, instead of its `url`; the body holds about 780 KB of a file */
                     data?: string;
+                    /** @description Names this send. A request with the same key within 24 hours repeats the first answer and sends nothing. */
+                    idempotency_key?: string;
+                };
+                "multipart/form-data": {
+                    /**
+                     * Format: binary
+                     * @description The file itself, as the last part of a request of multipart/form-data; up to MAX_MEDIA_BYTES
+                     */
+                    file?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Message sent successfully! */
+            200: {
+                content: {
+                    "application/json": components["schemas"]["SendAnswer"];
+                };
+            };
+            /** @description Accepted; the gateway continues on its own. */
+            202: {
+                content: {
+                    "application/json": components["schemas"]["SendAnswer"];
+                };
+            };
+        };
+    };
+    sendSticker: {
+        parameters: {
+            header?: {
+                "Idempotency-Key"?: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                    /** @description A number of this account, digits with the country code */
+                    sender: string;
+                    /** @description 1 to 10 destinations separated by `|`: digits, `…@g.us`, `…@newsletter`, `…@lid` */
+                    number: string;
+                    quote?: components["schemas"]["Quote"];
+                    /** @description The same as `quote` */
+                    msgid?: string;
+                    mentions?: components["schemas"]["Mentions"];
+                    mention_all?: components["schemas"]["MentionAll"];
+                    send_at?: components["schemas"]["SendAt"];
+                    expires?: components["schemas"]["Expires"];
+                    typing?: components["schemas"]["Typing"];
+                    view_once?: components["schemas"]["ViewOnce"];
+                    /** @description http or https. WebP of 512 × 512 is sent as it is; other pictures, and GIFs of up to 10 seconds, are made into it */
+                    url: string;
                     /** @description Names this send. A request with the same key within 24 hours repeats the first answer and sends nothing. */
                     idempotency_key?: string;
                 };
@@ -2736,6 +2810,7 @@ export interface operations {
                     sender: string;
                     name?: string;
                     description?: string;
+                    picture_url?: components["schemas"]["PictureUrl"];
                     /** @description Only admins write */
                     announce?: boolean | ("1" | "0" | "true" | "false" | "on" | "off" | "yes" | "no") | (0 | 1);
                     /** @description Only admins change name, description and timer */
@@ -3278,6 +3353,55 @@ export interface operations {
                         /** @constant */
                         state: "connecting";
                         device: string;
+                    };
+                };
+            };
+        };
+    };
+    getProfile: {
+        parameters: {
+            path: {
+                number: string;
+            };
+        };
+        responses: {
+            /** @description Profile. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["Profile"];
+                    };
+                };
+            };
+        };
+    };
+    changeProfile: {
+        parameters: {
+            path: {
+                number: string;
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    name?: string;
+                    about?: string;
+                    picture_url?: components["schemas"]["PictureUrl"];
+                };
+            };
+        };
+        responses: {
+            /** @description Profile changed. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["Profile"];
                     };
                 };
             };

@@ -11,6 +11,8 @@ export const PACES = {
   checks: { most: 500, withinMs: HOUR_MS, words: "500 an hour" },
   groups: { most: 20, withinMs: DAY_MS, words: "20 in 24 hours" },
   members: { most: 50, withinMs: HOUR_MS, words: "50 an hour" },
+  /** People change theirs a few times a year. A number that does so all the time is no person's. */
+  profile: { most: 10, withinMs: HOUR_MS, words: "10 times an hour" },
   joins: { most: 10, withinMs: HOUR_MS, words: "10 an hour" },
 } as const;
 

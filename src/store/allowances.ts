@@ -2,7 +2,7 @@ import { integer, defineQuery, nullable } from "./query.ts";
 import type { Statement, Store } from "./store.ts";
 
 /** What a number does only so often. */
-export type AllowanceKind = "checks" | "groups" | "members" | "joins" | "first_contacts";
+export type AllowanceKind = "checks" | "groups" | "members" | "joins" | "profile" | "first_contacts";
 
 /** How much of it. */
 export interface Allowance {

@@ -6,6 +6,7 @@ import type { Intake } from "../store/write/intake.ts";
 import type { AcknowledgedEvent, ConnectionEvent, LinkedIdentity } from "./port/events.ts";
 import type { GroupAdmin } from "./port/group-admin.ts";
 import type { GroupInfo, ChannelInfo } from "./port/groups.ts";
+import type { ProfileLine } from "./port/profile.ts";
 
 export * from "./port/errors.ts";
 export * from "./port/events.ts";
@@ -191,6 +192,8 @@ export interface WhatsAppConnection {
   channel(by: { invite: string } | { id: string }): Promise<ChannelInfo | null>;
   /** What the number does with groups as their member or admin. */
   groupAdmin: GroupAdmin;
+  /** What the number shows of itself. */
+  profile: ProfileLine;
   /** Rejects when WhatsApp refuses, or does not answer. */
   followChannel(id: string): Promise<void>;
   unfollowChannel(id: string): Promise<void>;

@@ -40,6 +40,7 @@ const OTHERWISE: Record<string, string> = {
   eraseContact: "rows, which are gone for every node",
   createGroup: "the number's owner is asked",
   changeGroup: "the number's owner is asked",
+  changeProfile: "the number's owner is asked",
   changeMembers: "the number's owner is asked",
   renewInvite: "the number's owner is asked",
   joinGroup: "the number's owner is asked",

@@ -92,6 +92,7 @@ describe("a script for WAHA", () => {
       await waha.run("POST /api/sendVideo", {}, { ...to, ...file("tour.mp4"), caption: "Watch" }),
       await waha.run("POST /api/sendVoice", {}, { ...to, ...file("hello.ogg"), convert: false }),
       await waha.run("POST /api/sendFile", {}, { ...to, ...file("menu.pdf"), caption: "Read" }),
+      await waha.run("POST /api/sendSticker", {}, { ...to, ...file("menu.png") }),
       await waha.run(
         "POST /api/sendPoll",
         {},
@@ -128,6 +129,7 @@ describe("a script for WAHA", () => {
       { kind: "video", text: "Watch" },
       { kind: "voice" },
       { kind: "document", text: "Read" },
+      { kind: "sticker" },
       { kind: "poll", text: "How are you?" },
       { kind: "location", location: { name: "Office" } },
       { kind: "contacts" },
@@ -183,6 +185,7 @@ describe("a script for WAHA", () => {
     expect(added.results).toEqual([{ number: other, status: true }]);
     await waha.run(`GET ${path}/invite-code`, group);
     expect((await waha.run(`GET ${path}`, group)).data).toMatchObject({ name: "Regulars" });
+    await waha.run("PUT /api/{session}/profile/name", session, { name: "The shop" });
     expect((await waha.run("GET /api/sessions/{session}", session)).data).toMatchObject({
       state: "connected",
     });
@@ -221,6 +224,7 @@ describe("a script for Evolution API", () => {
     const sent = [
       await run("POST /message/sendMedia", { number, mediatype: "image", ...media, caption: "Look" }),
       await run("POST /message/sendWhatsAppAudio", { number, audio: `${SHOP_SITE}/hello.ogg` }),
+      await run("POST /message/sendSticker", { number, sticker: `${SHOP_SITE}/menu.png` }),
       await run("POST /message/sendLocation", {
         number,
         name: "Dam",
@@ -251,6 +255,7 @@ describe("a script for Evolution API", () => {
     expect(arrived).toMatchObject([
       { kind: "image", text: "Look" },
       { kind: "voice" },
+      { kind: "sticker" },
       { kind: "location", location: { name: "Dam" } },
       { kind: "contacts" },
       { kind: "poll", text: "Lunch?" },
@@ -302,6 +307,7 @@ describe("a script for Evolution API", () => {
       state: "joined",
     });
 
+    await run("POST /chat/updateProfileName", { name: "The shop" });
     await run("POST /webhook/set", { url: "https://shop.example/hook", enabled: true, events: ["message"] });
     expect((await run("GET /instance/connectionState")).data).toMatchObject({ state: "connected" });
     expect(await run("GET /instance/connect")).toMatchObject({ state: "connected" });

@@ -4,6 +4,7 @@ import { flag, integer, isoTime, list, oneOf, ownNumber, text, trimmedText } fro
 import { endpoint } from "../endpoint.ts";
 import { answer, record } from "../schemas/answer.ts";
 import { MEMBER_ACTIONS, REQUEST_ACTIONS } from "../../directory/group-admin.ts";
+import { FETCH_ERRORS, pictureLink } from "../schemas/links.ts";
 import { groupDetails as details } from "../schemas/groups.ts";
 
 const read = { by: "key", permission: "groups" } as const;
@@ -89,14 +90,15 @@ export const changeGroup = endpoint({
   method: "PATCH",
   path: "/groups/{id}",
   access: admin,
-  summary: "Change a group's name, description or settings",
+  summary: "Change a group's name, description, picture or settings",
   message: "Group changed.",
-  errors: [...ERRORS],
+  errors: [...ERRORS, ...FETCH_ERRORS],
   bounded,
   input: z.object({
     sender: ownNumber(),
     name: trimmedText(1, LONGEST_NAME).optional(),
     description: trimmedText(0, LONGEST_DESCRIPTION).optional(),
+    picture_url: pictureLink.optional(),
     announce: flag().optional().meta({ description: "Only admins write" }),
     locked: flag().optional().meta({ description: "Only admins change name, description and timer" }),
     join_approval: flag().optional().meta({ description: "Admins decide who may join" }),

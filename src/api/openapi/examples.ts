@@ -59,6 +59,7 @@ const media = {
   url: "https://example.com/menu.jpg",
   caption: "Today's menu",
 };
+const sticker = { sender: SENDER, number: PERSON, url: "https://example.com/hello.png" };
 const poll = {
   sender: SENDER,
   number: PERSON,
@@ -155,6 +156,12 @@ const assertion = {
     authenticatorData: "SZYN5YgOjGh0NBcPZHZgW4_krrmihjLHmVzzuoMdl2MFAAAAAQ",
     signature: "MEUCIQDabc",
   },
+};
+const profile = {
+  device: SENDER,
+  name: "Corner shop",
+  about: "Open until six",
+  picture_url: "https://pps.whatsapp.net/v/t61.24694-24/1234.jpg",
 };
 const group = {
   id: "120363000000000001@g.us",
@@ -270,6 +277,7 @@ export const EXAMPLES: Record<string, Example> = {
   "GET /send-message": { input: text, output: sent },
   "POST /send-media": { input: media, output: sent },
   "GET /send-media": { input: media, output: sent },
+  "POST /send-sticker": { input: sticker, output: sent },
   "POST /uploads": {
     input: { sender: SENDER, data: "JVBERi0xLjcK", size: 9, name: "menu.pdf" },
     output: one("Part kept.", {
@@ -514,6 +522,12 @@ export const EXAMPLES: Record<string, Example> = {
       }),
       status: false,
     },
+  },
+  "GET /devices/{number}/profile": { path: ofDevice, output: one("Profile.", profile) },
+  "PATCH /devices/{number}/profile": {
+    path: ofDevice,
+    input: { about: "Open until six", picture_url: "https://example.com/shop.jpg" },
+    output: one("Profile changed.", profile),
   },
   "GET /devices": { output: page("Devices.", device) },
   "POST /devices": { input: { device: SENDER }, output: one("Device registered.", device) },

@@ -140,6 +140,7 @@ export const CALLS = {
     "audio",
     "voice",
     "document",
+    "sticker",
     "poll",
     "location",
     "contact",

@@ -15,6 +15,7 @@ type SendingCalls = Pick<
   | "audio"
   | "voice"
   | "document"
+  | "sticker"
   | "poll"
   | "location"
   | "contact"
@@ -111,6 +112,7 @@ export function createSending({ message, effects, open, now, replyId }: SendingI
         },
         options,
       ),
+    sticker: (file, options) => answer("sticker", { sticker: file }, options),
     poll: (question, options, { multiple = false, ...more } = {}) =>
       answer("poll", { poll: question, options, multiple }, more),
     location: (place, options) => answer("location", { location: place }, options),

@@ -1,4 +1,4 @@
-import type { MediaType } from "../../model/media/media.ts";
+import type { SentAs } from "../../model/media/media.ts";
 import type { Draft, DraftQuote, Manner } from "../../model/content/drafts.ts";
 import type { Incoming } from "../../model/messages.ts";
 import { readContacts, readPlace } from "../../model/content/shared.ts";
@@ -6,7 +6,7 @@ import type { Content, FileSource } from "../types.ts";
 
 /** A file that a handler wants sent: fetched and looked at once the handler has returned. */
 export interface FileWanted {
-  mediaType: MediaType;
+  mediaType: SentAs;
   /** Its address, or its bytes. */
   url?: string;
   bytes?: Uint8Array;
@@ -83,7 +83,7 @@ function readPoll(question: unknown, options: unknown, multiple: unknown, call: 
   return { kind: "poll", name, options: texts, selectable: multiple === true ? 0 : 1 };
 }
 
-const KINDS = ["image", "video", "audio", "voice", "document"] as const;
+const KINDS = ["image", "video", "audio", "voice", "document", "sticker"] as const;
 
 function readFile(content: Record<string, unknown>, call: string): FileWanted {
   const kind = KINDS.find((name) => name in content);
@@ -97,7 +97,7 @@ function readFile(content: Record<string, unknown>, call: string): FileWanted {
     ...readSource(content[kind] as FileSource, call),
   } as const;
   if (kind === "voice") return { ...file, voice: true };
-  if (kind === "audio") return file;
+  if (kind === "audio" || kind === "sticker") return file;
   if (kind !== "document") return { ...file, ...(caption !== undefined && { caption }) };
   return {
     ...file,

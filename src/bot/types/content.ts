@@ -67,6 +67,7 @@ export type Content =
   | { audio: FileSource }
   | { voice: FileSource }
   | { document: FileSource; fileName?: string; caption?: string }
+  | { sticker: FileSource }
   | { poll: string; options: readonly string[]; multiple?: boolean }
   | { location: Place }
   | { contacts: readonly Contact[] };

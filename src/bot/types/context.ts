@@ -116,6 +116,8 @@ export interface Context<
   voice(file: FileSource, options?: ReplyOptions): string;
   /** Replies with any file, to be downloaded. */
   document(file: FileSource, options?: FileOptions): string;
+  /** Replies with a sticker, made of a picture or a short GIF. WebP of 512 × 512 is sent as it is. */
+  sticker(file: FileSource, options?: ReplyOptions): string;
   /** Replies with a poll of 2 to 12 options. Votes arrive as messages (`b.on("poll:vote", …)`). */
   poll(question: string, options: readonly string[], settings?: PollOptions): string;
   /** Replies with a place on the map. @throws {TypeError} for degrees that are none */

@@ -48,6 +48,8 @@ export const PLAIN_METHODS = [
   "markDirty",
   "dirty",
   "setPicture",
+  "picture",
+  "about",
   "setBusiness",
   "setPushName",
   "setPrivacy",

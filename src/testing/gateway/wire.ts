@@ -71,6 +71,7 @@ export function createWire(onSent: (sent: Sent) => void): Wire {
       group: unavailable,
       groups: async () => [],
       groupAdmin: NO_GROUPS,
+      profile: { read: unavailable, change: unavailable },
       checkNumbers: unavailable,
       channel: async () => null,
       followChannel: unavailable,

@@ -34,6 +34,7 @@ import { createSessions } from "../send/sessions.ts";
 import { rememberNothingSent } from "../send/resend.ts";
 import { sendMessage, type SendDeps } from "../send/send.ts";
 import { closeQuickly, isRefusedClient } from "../life/socket-end.ts";
+import { createProfile } from "../life/profile.ts";
 import { createGroupAdmin } from "../groups/group-admin.ts";
 import { type Groups } from "../groups/socket-groups.ts";
 import { rotateSignedPreKey } from "../life/signed-pre-key.ts";
@@ -241,6 +242,7 @@ function surface(
     caughtUp: () => parts.caughtUp.done,
     groups: groups.all,
     groupAdmin: createGroupAdmin(() => socket),
+    profile: createProfile(socket),
     group: groups.one,
     checkNumbers: (numbers) => checkNumbers(socket, numbers),
     channel: channels.find,

@@ -19,6 +19,7 @@ const NOT_ASKED: Record<string, string> = {
   "/send-message": "sends",
   "/send-media": "sends",
   "/send-poll": "sends",
+  "/devices/{number}/profile": "asks WhatsApp",
   "/groups/{id}": "asks WhatsApp",
   "/groups/{id}/invite": "asks WhatsApp",
   "/groups/{id}/requests": "asks WhatsApp",

@@ -88,6 +88,7 @@ export function scriptedLine(answer: Answer = () => ({ kind: "sent" })): Line {
       checkNumbers: unused,
       group: unused,
       groupAdmin: {} as never,
+      profile: {} as never,
       channel: unused,
       followChannel: unused,
       unfollowChannel: unused,

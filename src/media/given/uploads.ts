@@ -1,19 +1,19 @@
-import { mediaFiles } from "../../drizzle/schema.ts";
-import type { Config } from "../config.ts";
-import { GatewayError } from "../model/errors/errors.ts";
-import type { FileFacts } from "../model/media/media.ts";
-import { mediaKeys } from "../model/media/media-keys.ts";
-import type { Download } from "../net/download.ts";
-import { defineQuery } from "../store/query.ts";
-import type { Store } from "../store/store.ts";
-import type { Elsewhere } from "./elsewhere.ts";
-import type { Files } from "./files.ts";
-import { decrypted } from "./incoming-cipher.ts";
-import { tooLarge } from "./incoming-files.ts";
-import type { OpenedFile } from "./incoming.ts";
-import { createLinks, PART_LIFE_MS, type PartTarget } from "./links.ts";
-import { openSealedWriter } from "./seal.ts";
-import { hashedIntake } from "./whole-file.ts";
+import { mediaFiles } from "../../../drizzle/schema.ts";
+import type { Config } from "../../config.ts";
+import { GatewayError } from "../../model/errors/errors.ts";
+import type { FileFacts } from "../../model/media/media.ts";
+import { mediaKeys } from "../../model/media/media-keys.ts";
+import type { Download } from "../../net/download.ts";
+import { defineQuery } from "../../store/query.ts";
+import type { Store } from "../../store/store.ts";
+import type { Elsewhere } from "../elsewhere.ts";
+import type { Files } from "../files.ts";
+import { decrypted } from "../incoming-cipher.ts";
+import { tooLarge } from "../incoming-files.ts";
+import type { OpenedFile } from "../incoming.ts";
+import { createLinks, PART_LIFE_MS, type PartTarget } from "../links.ts";
+import { sealAll } from "../seal.ts";
+import { hashedIntake } from "../whole-file.ts";
 
 /** One part of a file that a program has no address for. */
 export interface NewPart {
@@ -93,9 +93,7 @@ export function createUploads({ store, config, files, elsewhere, accountOf }: Up
     const workspace = await files.workspace();
     try {
       const path = workspace.path("part");
-      const writer = await openSealedWriter(path, "document");
-      await writer.write(bytes);
-      const sealed = await writer.finish().finally(writer.close);
+      const sealed = await sealAll(path, "document", [bytes]);
       return await files.keep(deviceId, path, facts(sealed), "mu");
     } finally {
       await workspace.dispose();
@@ -159,13 +157,18 @@ export function createUploads({ store, config, files, elsewhere, accountOf }: Up
       if (target === null || !("part" in target) || accountOf(target.deviceId) !== account) return null;
       const file = await open(target);
       if (file === null) throw gone();
-      const disposition = `attachment; filename*=UTF-8''${encodeURIComponent(file.fileName)}`;
-      return {
-        url,
-        body: file.body,
-        header: (name) => (name === "content-disposition" && file.fileName !== "" ? disposition : null),
-      };
+      return atHand(file.body, file.fileName, url);
     },
+  };
+}
+
+/** A file that is at hand, as if it had been downloaded. @param fileName "" when nobody says */
+export function atHand(body: AsyncIterable<Buffer>, fileName = "", url = ""): Download {
+  const disposition = `attachment; filename*=UTF-8''${encodeURIComponent(fileName)}`;
+  return {
+    url,
+    body,
+    header: (name) => (name === "content-disposition" && fileName !== "" ? disposition : null),
   };
 }
 

@@ -1,13 +1,13 @@
-import { GatewayError } from "../../model/errors/errors.ts";
-import type { MediaRequest, MediaType } from "../../model/media/media.ts";
-import type { MediaKind } from "../../model/messages.ts";
-import type { JsonResult } from "../answers/envelope.ts";
-import { requireOnce, send, type SendCall } from "./send.ts";
+import type { GivenFile, MediaRequest, MediaType } from "../../../model/media/media.ts";
+import type { MediaKind } from "../../../model/messages.ts";
+import type { JsonResult } from "../../answers/envelope.ts";
+import { whileCallerWaits } from "./caller-waits.ts";
+import { requireOnce, send, type SendCall } from "../send.ts";
 
 /** What `/send-media` takes beside what every send takes. */
 interface MediaInput {
   media_type: MediaType;
-  /** One of both is there. */
+  /** One of them is there, or the file has come by itself. */
   url?: string | undefined;
   data?: string | undefined;
   caption?: string | undefined;
@@ -15,13 +15,14 @@ interface MediaInput {
   ptt?: string | undefined;
 }
 
+/** Whoever asks for a file to be fetched waits for it. */
+type FetchingCall = SendCall & { file: GivenFile | null; event: { req: { signal: AbortSignal } } };
+
 /**
  * Fetches the file once nothing else can refuse the request, and sends it to all destinations. A caller who leaves before
  * the file is there takes its download with him: nothing was stored, nothing is sent.
  */
-export function sendMediaOf(
-  call: SendCall & { input: MediaInput; event: { req: { signal: AbortSignal } } },
-): Promise<JsonResult> {
+export function sendMediaOf(call: FetchingCall & { input: MediaInput }): Promise<JsonResult> {
   const { media_type: mediaType, url = "", data, ptt, view_once: viewOnce } = call.input;
   requireOnce(viewOnce, shownAs(mediaType, ptt));
   return send(call, (device) =>
@@ -32,9 +33,21 @@ export function sendMediaOf(
         url,
         signal,
         ...(data === undefined ? {} : { bytes: Buffer.from(data, "base64") }),
+        ...(call.file === null ? {} : { given: call.file }),
         ...wordsOf(call.input),
         ...(ptt === undefined ? {} : { ptt }),
       }),
+    ),
+  );
+}
+
+/** The same for a sticker; see {@link sendMediaOf}. */
+export function sendStickerOf(call: FetchingCall & { input: { url: string } }): Promise<JsonResult> {
+  const { url, view_once: viewOnce } = call.input;
+  requireOnce(viewOnce, "sticker");
+  return send(call, ({ id: deviceId }) =>
+    whileCallerWaits(call.event.req.signal, (signal) =>
+      call.app.files.prepare({ deviceId, mediaType: "sticker", url, signal }),
     ),
   );
 }
@@ -59,20 +72,3 @@ function wordsOf({
 
 /** Types that have no file name. */
 const CAPTIONED: ReadonlySet<MediaType> = new Set(["image", "video", "audio"]);
-
-/** Nobody reads the reason; it says that this is no fault of the gateway's. */
-async function whileCallerWaits<T>(
-  caller: AbortSignal,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const ending = new AbortController();
-  const leave = (): void =>
-    ending.abort(new GatewayError("FILE_UNREACHABLE", "The caller disconnected before the file arrived."));
-  if (caller.aborted) leave();
-  caller.addEventListener("abort", leave, { once: true });
-  try {
-    return await work(ending.signal);
-  } finally {
-    caller.removeEventListener("abort", leave);
-  }
-}

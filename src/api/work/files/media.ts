@@ -1,8 +1,8 @@
-import { plainName } from "../../model/media/file-name.ts";
-import { plainMediaType } from "../../model/media/media-type.ts";
-import { RawResult } from "../answers/envelope.ts";
-import type { App } from "../services.ts";
-import { notFound } from "../answers/unmatched.ts";
+import { plainName } from "../../../model/media/file-name.ts";
+import { plainMediaType } from "../../../model/media/media-type.ts";
+import { RawResult } from "../../answers/envelope.ts";
+import type { App } from "../../services.ts";
+import { notFound } from "../../answers/unmatched.ts";
 
 const ENDINGS = { image: "jpg", sticker: "webp", video: "mp4", audio: "m4a", voice: "ogg", document: "bin" };
 
