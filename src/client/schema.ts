@@ -169,7 +169,7 @@ export interface paths {
         get: operations["getDevice"];
         /** Log a number out and erase it */
         delete: operations["deleteDevice"];
-        /** Change what a number does with calls */
+        /** Change what a number does with calls, and its proxy */
         patch: operations["changeDevice"];
     };
     "/devices/{number}/logout": {
@@ -768,6 +768,8 @@ export interface components {
             /** @enum {string} */
             calls: "ignore" | "reject";
             calls_text: string | null;
+            /** @description Without its password; null: none */
+            proxy: string | null;
         };
         Error: {
             /** @enum {string} */
@@ -1310,6 +1312,8 @@ export interface components {
             /** @enum {string} */
             calls: "ignore" | "reject";
             calls_text: string | null;
+            /** @description Without its password; null: none */
+            proxy: string | null;
             account: {
                 id: string;
                 name: string;
@@ -3382,6 +3386,7 @@ export interface operations {
                     /** @enum {string} */
                     calls?: "ignore" | "reject";
                     calls_text?: string;
+                    proxy?: string | null;
                 };
             };
         };
