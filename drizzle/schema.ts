@@ -242,6 +242,8 @@ export const devices = sqliteTable(
     calls: text().$type<"ignore" | "reject">().notNull().default("ignore"),
     /** What somebody is told whose call was rejected, once a day; null: nothing. */
     callsText: text("calls_text"),
+    /** Sealed address of the proxy that its connections go through, with the password; null: none. */
+    proxy: blob({ mode: "buffer" }),
     createdAt: integer("created_at").notNull(),
   },
   (t) => [uniqueIndex("devices_account_number").on(t.accountId, t.number)],

@@ -10,10 +10,12 @@ import { createPossession, type Possession } from "./possession.ts";
 /** A number in one of these has no phone any more that its queue could be meant for. */
 const NO_PHONE = new Set(["unlinked", "logged_out", "blocked"]);
 
+type NumbersData = Pick<Data, "audit" | "channels" | "groups" | "http" | "whatsapp">;
+
 /** Numbers bring messages in and carry the outbox out: from here on connections can be looked up. */
 export function openNumbers(
   base: Base,
-  { audit, channels, groups, whatsapp }: Pick<Data, "audit" | "channels" | "groups" | "whatsapp">,
+  { audit, channels, groups, http, whatsapp }: NumbersData,
   path: MessagePath,
   erase: Erasure["erase"],
 ): { numbers: Numbers; possession: Possession } & Pick<Numbers, "register" | "remove"> {
@@ -32,6 +34,7 @@ export function openNumbers(
     whatsapp,
     passkeys: config.passkeyLinking,
     erase,
+    checkProxy: http.check,
     deviceLimit: (accountId) => limitOf(store, config, accountId, "devices"),
     beforeReading: path.settle,
     onMessages(deviceId, ownNumber, messages) {

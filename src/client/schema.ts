@@ -180,7 +180,7 @@ export interface paths {
         get: operations["getDevice"];
         /** Log a number out and erase it */
         delete: operations["deleteDevice"];
-        /** Change what a number does with calls */
+        /** Change what a number does with calls, and its proxy */
         patch: operations["changeDevice"];
     };
     "/devices/{number}/logout": {
@@ -779,6 +779,8 @@ export interface components {
             /** @enum {string} */
             calls: "ignore" | "reject";
             calls_text: string | null;
+            /** @description Without its password; null: none */
+            proxy: string | null;
         };
         Error: {
             /** @enum {string} */
@@ -1321,6 +1323,8 @@ export interface components {
             /** @enum {string} */
             calls: "ignore" | "reject";
             calls_text: string | null;
+            /** @description Without its password; null: none */
+            proxy: string | null;
             account: {
                 id: string;
                 name: string;
@@ -3506,6 +3510,7 @@ export interface operations {
                     /** @enum {string} */
                     calls?: "ignore" | "reject";
                     calls_text?: string;
+                    proxy?: string | null;
                 };
             };
         };

@@ -80,7 +80,7 @@ export function createIncomingFiles(deps: IncomingFilesDeps): IncomingFiles {
     const hosts = await mediaHosts(deviceId);
     const load = (directPath: string) =>
       whatsapp.downloadMedia(
-        { directPath, hosts, maxBytes: config.maxMediaBytes + CIPHER_OVERHEAD, signal },
+        { deviceId, directPath, hosts, maxBytes: config.maxMediaBytes + CIPHER_OVERHEAD, signal },
         (chunks) => store(chunks, source, kept),
       );
     try {

@@ -17,39 +17,36 @@ const CONNECT_TIMEOUT_MS = 10_000;
  */
 export function createGuardedAgent(
   isAllowed: ((address: string) => boolean) | null,
-  options: AgentOptions = {},
+  { ca, keeps = true }: { ca?: string[]; keeps?: boolean } = {},
 ): Dispatcher {
-  return createAgent(isAllowed, options).compose(boundedHints);
+  return createBoundedAgent(createGuardedConnector(isAllowed, { ca }), keeps);
 }
 
-interface AgentOptions {
-  ca?: string[];
-  keeps?: boolean;
+/** A dispatcher that connects as it is told, and ends what answers in bits without end. */
+export function createBoundedAgent(connect: buildConnector.connector, keeps = true): Dispatcher {
+  return new Agent({ connect, ...(keeps ? {} : { pipelining: 0 }) }).compose(boundedHints);
 }
 
-function createAgent(
+/** Makes connections to allowed addresses only: what a guarded agent has beneath it. */
+export function createGuardedConnector(
   isAllowed: ((address: string) => boolean) | null,
-  { ca, keeps = true }: AgentOptions,
-): Agent {
+  { ca }: { ca?: string[] | undefined } = {},
+): buildConnector.connector {
   const options = { timeout: CONNECT_TIMEOUT_MS, ...(ca && { ca }) };
-  const kept = keeps ? {} : { pipelining: 0 };
-  if (isAllowed === null) return new Agent({ connect: options, ...kept });
+  if (isAllowed === null) return buildConnector(options);
   const connect = buildConnector({ ...options, lookup: guardedLookup(isAllowed) });
-  return new Agent({
-    ...kept,
-    connect(options, callback) {
-      const literal = literalAddress(options.hostname);
-      // Node asks no lookup for an address.
-      if (literal !== null && !isAllowed(literal)) return callback(notAllowed(), null);
-      return connect(options, (...outcome) => {
-        const [error, socket] = outcome;
-        if (error !== null) return callback(error, null);
-        if (isAllowed(socket.remoteAddress ?? "")) return callback(null, socket);
-        socket.destroy();
-        return callback(notAllowed(), null);
-      });
-    },
-  });
+  return (target, callback) => {
+    const literal = literalAddress(target.hostname);
+    // Node asks no lookup for an address.
+    if (literal !== null && !isAllowed(literal)) return callback(notAllowed(), null);
+    return connect(target, (...outcome) => {
+      const [error, socket] = outcome;
+      if (error !== null) return callback(error, null);
+      if (isAllowed(socket.remoteAddress ?? "")) return callback(null, socket);
+      socket.destroy();
+      return callback(notAllowed(), null);
+    });
+  };
 }
 
 /** Interim answers (1xx) before the one that counts; a server that sends them without end has none. */

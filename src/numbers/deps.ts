@@ -2,6 +2,7 @@ import type { Logger } from "../log.ts";
 import type { Cluster } from "../model/nodes/cluster.ts";
 import type { Incoming } from "../model/messages.ts";
 import type { News } from "../model/nodes/news.ts";
+import type { SafeFetch } from "../net/safe-fetch.ts";
 import type { Intake } from "../store/write/intake.ts";
 import type { Statement, Store } from "../store/store.ts";
 import type { AcknowledgedEvent, WhatsApp } from "../whatsapp/port.ts";
@@ -44,6 +45,8 @@ export interface NumbersDeps {
   loginEveryMs?(): number;
   /** Between 0 and 1, for the jitter of reconnecting. Default `Math.random`. */
   random?(): number;
+  /** Whether a number may go through a proxy at this address, see `SafeFetch.check`. Default: through any. */
+  checkProxy?: SafeFetch["check"];
   /** Whether a person may answer when WhatsApp asks for a passkey. Default false. */
   passkeys?: boolean;
 }

@@ -3,6 +3,7 @@ import { defineQuery, text } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";
 import type { NewChats, ReachoutLock } from "../whatsapp/port.ts";
 import type { LastClose, LinkState } from "./link.ts";
+import { keptProxy, type KeptProxy } from "./proxy.ts";
 
 /** One number in one account, as it is held in memory. Times are Unix milliseconds. */
 export interface DeviceRecord {
@@ -34,6 +35,8 @@ export interface DeviceRecord {
   calls: "ignore" | "reject";
   /** What those are told whose call was rejected; null: nothing. */
   callsText: string | null;
+  /** What its connections go through; null: nothing. */
+  proxy: KeptProxy | null;
 }
 
 /** Fields that change, and their columns. */
@@ -50,6 +53,7 @@ const COLUMNS = {
   linkedAt: "linked_at",
   calls: "calls",
   callsText: "calls_text",
+  proxy: "proxy",
 } as const;
 
 /** Fields of a record that change. */
@@ -71,9 +75,10 @@ const SHAPE = {
   wrongNumber: devices.wrongNumber,
   calls: devices.calls,
   callsText: devices.callsText,
+  proxy: devices.proxy,
 };
 const FIELDS =
-  "id, account_id, number, created_at, state, since, lid, name, platform, last_in, last_out, last_close, wrong_number, calls, calls_text";
+  "id, account_id, number, created_at, state, since, lid, name, platform, last_in, last_out, last_close, wrong_number, calls, calls_text, proxy";
 const BEHIND = defineQuery(`select ${FIELDS} from devices where id > ? order by id limit ?`, SHAPE);
 const SOME = defineQuery(
   `select ${FIELDS} from devices where id in (select value from json_each(?)) order by id`,
@@ -87,27 +92,46 @@ const INSERT = `insert into devices (account_id, number, state, since, created_a
   on conflict (account_id, number) do nothing returning id`;
 const INSERTED = "select id from devices where account_id = ? and number = ? and created_at = ?";
 
+type Opening = Pick<Store, "box">;
+type DeviceRow = Omit<DeviceRecord, "proxy"> & { proxy: Buffer | null };
+
 /** Numbers that were registered after this one, oldest first. */
-export const newDevices = (
-  store: Pick<Store, "pages">,
+export async function* newDevices(
+  { pages, box }: Pick<Store, "pages"> & Opening,
   after: number,
-): AsyncGenerator<DeviceRecord[], void, undefined> =>
-  store.pages(BEHIND, (last) => [last?.id ?? after], ROWS_AT_ONCE);
+): AsyncGenerator<DeviceRecord[], void, undefined> {
+  for await (const page of pages(BEHIND, (last) => [last?.id ?? after], ROWS_AT_ONCE))
+    yield page.map((row) => fromRow(box, row));
+}
 
 /** Every number of every account, oldest first. */
-export const readDevices = (store: Pick<Store, "pages">): AsyncGenerator<DeviceRecord[], void, undefined> =>
-  newDevices(store, 0);
+export const readDevices = (
+  store: Pick<Store, "pages"> & Opening,
+): AsyncGenerator<DeviceRecord[], void, undefined> => newDevices(store, 0);
 
 /** Those of them that are there. */
-export const readSome = (store: Pick<Store, "read">, ids: readonly number[]): Promise<DeviceRecord[]> =>
-  ids.length === 0 ? Promise.resolve([]) : store.read(SOME, [JSON.stringify(ids)]);
+export async function readSome(
+  store: Pick<Store, "read"> & Opening,
+  ids: readonly number[],
+): Promise<DeviceRecord[]> {
+  if (ids.length === 0) return [];
+  return (await store.read(SOME, [JSON.stringify(ids)])).map((row) => fromRow(store.box, row));
+}
 
 /** The number of an account; null when there is none. */
-export const readPlace = (
-  store: Pick<Store, "readOne">,
+export async function readPlace(
+  store: Pick<Store, "readOne"> & Opening,
   accountId: string,
   number: string,
-): Promise<DeviceRecord | null> => store.readOne(PLACE, [accountId, number]);
+): Promise<DeviceRecord | null> {
+  const row = await store.readOne(PLACE, [accountId, number]);
+  return row && fromRow(store.box, row);
+}
+
+const fromRow = (box: Store["box"], { proxy, ...row }: DeviceRow): DeviceRecord => ({
+  ...row,
+  proxy: proxy && keptProxy(box, row.id, proxy),
+});
 
 /**
  * Registers a number, or finds it.
@@ -117,7 +141,7 @@ export const readPlace = (
  * @returns the record, and whether it is new; null when the account may have no more
  */
 export async function insertDevice(
-  store: Pick<Store, "readOne" | "writer" | "now">,
+  store: Pick<Store, "readOne" | "writer" | "now" | "box">,
   { accountId, number, limit }: { accountId: string; number: string; limit: number | null },
   told: Statement[],
 ): Promise<{ record: DeviceRecord; isNew: boolean } | null> {
@@ -132,8 +156,10 @@ export async function insertDevice(
 /** Stores some fields of a record. */
 export function updateStatement(deviceId: number, change: DeviceChange): Statement {
   const fields = Object.keys(change) as (keyof typeof COLUMNS)[];
-  const value = (field: keyof typeof COLUMNS): string | number | null =>
-    field === "lastClose" ? toJson(change.lastClose) : (change[field] ?? null);
+  const value = (field: keyof typeof COLUMNS): Statement["args"][number] => {
+    if (field === "lastClose") return toJson(change.lastClose);
+    return field === "proxy" ? (change.proxy?.sealed ?? null) : (change[field] ?? null);
+  };
   return {
     sql: `update devices set ${fields.map((field) => `${COLUMNS[field]} = ?`).join(", ")} where id = ?`,
     args: [...fields.map(value), deviceId],

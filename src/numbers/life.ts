@@ -38,7 +38,9 @@ export type LifeEvent =
   /** The foreign number is logged out, or cannot be. */
   | { type: "refused" }
   | { type: "logout" }
-  | { type: "loggedOut" };
+  | { type: "loggedOut" }
+  /** It goes another way to WhatsApp from now on. */
+  | { type: "rerouted" };
 
 /** What is to be done about it, in order. */
 export type Effect =
@@ -137,6 +139,8 @@ export function step(life: Life, event: LifeEvent): Step {
       return loggingOut(life);
     case "loggedOut":
       return same(life.phase === "leaving" ? UNLINKED : life);
+    case "rerouted":
+      return rerouted(life);
   }
 }
 
@@ -249,6 +253,14 @@ function due(life: Life): Step {
   if (life.phase !== "waiting") return same(life);
   const { linked, shown, attempt } = life;
   return { state: { phase: "connecting", linked, shown, attempt }, effects: [{ do: "open" }] };
+}
+
+/** What goes the old way ends; who rests, or waits for its turn after a start, begins on the new one. */
+function rerouted(life: Life): Step {
+  const isUnderWay = life.phase === "open" || life.phase === "connecting";
+  if (!isUnderWay && (life.phase !== "waiting" || life.until === null || life.shown === "blocked"))
+    return same(life);
+  return connecting(isLinked(life), [{ do: "hide" }]);
 }
 
 function loggingOut(life: Life): Step {

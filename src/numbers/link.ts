@@ -143,7 +143,7 @@ export const comesBackAs = ({
 export const isRefusedClient = (lastClose: LastClose | null): boolean =>
   lastClose?.code === 405 || lastClose?.code === BAD_USER_AGENT;
 
-const COMPLAINTS: Record<Complaint | "none", string> = {
+const COMPLAINTS: Record<Exclude<Complaint, "proxy"> | "none", string> = {
   none: "The connection was lost",
   unacknowledged:
     "WhatsApp ended the connection because an ack was missing, and will send that stanza again. The connection was lost",
@@ -157,17 +157,22 @@ const BAN_ADVICE =
 const PASSKEY_ADVICE =
   "WhatsApp requires this account's passkey before it links another device. Set PASSKEY_LINKING=1, restart, and run: npm run parley -- link <number>";
 
+const proxyAdvice = ({ reason }: LastClose): string =>
+  `${reason} The number does not connect without it. Correct it with PATCH /devices/{number} {"proxy": …}, or remove it with null; the gateway goes on trying, and sends are kept.`;
+
 /** One sentence for people: what is the matter, and what to do. */
 export function adviceFor(state: LinkState, lastClose: LastClose | null): string {
   switch (state) {
     case "unlinked":
       return "This number is not linked to a phone. Link it with POST /generate-qr.";
     case "linking":
+      if (lastClose?.complaint === "proxy") return proxyAdvice(lastClose);
       return "A QR code or pairing code is ready. Get it with POST /generate-qr.";
     case "connected":
       return "Everything is in order.";
     case "connecting":
       if (lastClose === null) return "The number is connecting. Wait a moment.";
+      if (lastClose.complaint === "proxy") return proxyAdvice(lastClose);
       return `${COMPLAINTS[lastClose.complaint ?? "none"]} and the gateway is reconnecting. Sends are kept until then.${
         lastClose.complaint === undefined ? "" : REPEATED
       }`;
@@ -214,6 +219,8 @@ export function reasonFor(
       return "replaced";
     case "logged_out":
       return "removed";
+    case "linking":
+      return lastClose?.complaint === "proxy" ? "proxy" : null;
     case "connecting":
       if (waiting !== null) return "catching_up";
       return lastClose?.code === 429 ? "rate_limited" : (lastClose?.complaint ?? null);

@@ -92,6 +92,8 @@ export interface NumberLife {
   confirmPasskey(): Promise<PasskeyStep>;
   /** Removes the companion at WhatsApp, as far as that can be reached, and forgets the credentials. */
   logout(): Promise<void>;
+  /** It goes another way to WhatsApp from now on: what goes the old one ends. */
+  reroute(): void;
   /** Closes without logging out. */
   stop(): Promise<void>;
 }

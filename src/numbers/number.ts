@@ -73,6 +73,11 @@ export function createNumber(deps: NumberDeps): NumberLife {
       runner.send({ type: "logout" });
       await runner.loggedOut();
     },
+    reroute() {
+      // It says nothing of the way that it goes now.
+      if (device.lastClose?.complaint === "proxy") runner.save({ lastClose: null });
+      runner.send({ type: "rerouted" });
+    },
     stop: runner.stop,
   };
 }

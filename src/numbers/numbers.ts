@@ -6,11 +6,12 @@ import { GatewayError } from "../model/errors/errors.ts";
 import type { PasskeyAssertion, PasskeyStep } from "../model/passkey.ts";
 import type { LinkedIdentity, ReachoutLock, WhatsAppConnection } from "../whatsapp/port.ts";
 import type { NumbersDeps } from "./deps.ts";
-import { insertDevice, updateStatement, type DeviceRecord } from "./device-record.ts";
+import { insertDevice, updateStatement, type DeviceChange, type DeviceRecord } from "./device-record.ts";
 import { comesBackAs, type LinkState } from "./link.ts";
 import { createLives, type Lives } from "./lives.ts";
 import type { LinkStatus, NumberLife } from "./number-life.ts";
 import { ANSWER_PASSKEY, CHANGE, CONFIRM_PASSKEY, LINK, LOG_OUT, WHY } from "./questions.ts";
+import { isSameProxy, keptProxy, newProxy } from "./proxy.ts";
 import { createRecords, type Records } from "./records.ts";
 import { createSessionStates, type SessionStates } from "./session-state.ts";
 import { whyOf, type Holdups, type Why } from "./why.ts";
@@ -24,7 +25,10 @@ const LOGIN_EVERY_MS = 50;
 const NO_HOLDUPS: Holdups = { media: null, reachout: null, pausedUntil: null, warmUp: null };
 
 /** What an owner sets of a number itself. */
-export type NumberSettings = Partial<Pick<DeviceRecord, "calls" | "callsText">>;
+export interface NumberSettings extends Partial<Pick<DeviceRecord, "calls" | "callsText">> {
+  /** The whole address, with its password; null: none. */
+  proxy?: string | null;
+}
 
 /**
  * All numbers of the database. Everybody knows their records; each lives in one process, and what needs its life is asked of
@@ -74,7 +78,11 @@ export interface Numbers {
   register(accountId: string, number: string): Promise<DeviceRecord>;
   /** Of one that lives here: logs out and erases everything: at once for everybody who looks, from the disk little by little. */
   remove(deviceId: number): Promise<void>;
-  /** Changes settings of a number; what is left out stays. Resolves when they are stored. @throws StorageUnavailable; UNAVAILABLE */
+  /**
+   * Changes settings of a number; what is left out stays. Resolves when they are stored. With another proxy it connects anew.
+   *
+   * @throws StorageUnavailable; UNAVAILABLE; URL_NOT_ALLOWED
+   */
   change(deviceId: number, settings: NumberSettings): Promise<DeviceRecord>;
   /** Keeps record and settings, leaves `unlinked`. @throws UNAVAILABLE */
   logout(deviceId: number): Promise<void>;
@@ -262,13 +270,20 @@ function changes({ deps, cluster, records, lives, sessions, leaving }: NumberPar
 }
 
 /** What is asked of the process in which the number lives. */
-function questions({ cluster: { bus }, records }: NumberParts) {
+function questions({ deps, cluster: { bus }, records }: NumberParts) {
   return {
-    async change(deviceId, settings) {
-      await bus.ask(CHANGE, deviceId, settings);
+    async change(deviceId, { proxy: address, ...settings }) {
+      const change: DeviceChange = { ...settings };
+      if (address !== undefined)
+        change.proxy =
+          address === null ? null : await newProxy(deps.store.box, deviceId, address, deps.checkProxy);
+      await bus.ask(CHANGE, deviceId, {
+        ...settings,
+        ...(change.proxy !== undefined && { proxy: change.proxy && change.proxy.sealed.toString("base64") }),
+      });
       const record = records.get(deviceId);
       if (record === null) throw new GatewayError("NOT_FOUND", "The number has been removed.");
-      return Object.assign(record, settings);
+      return Object.assign(record, change);
     },
     logout: async (deviceId) => void (await bus.ask(LOG_OUT, deviceId, null)),
     link: (deviceId, options) => bus.ask(LINK, deviceId, options),
@@ -306,13 +321,18 @@ function answerQuestions({
     await (lives.get(deviceId) ?? (await lifeOf(deviceId))).logout();
     return null;
   });
-  bus.answer(CHANGE, async (deviceId, settings) => {
-    const { device } = lives.get(deviceId) ?? (await lifeOf(deviceId));
-    if (Object.keys(settings).length > 0)
-      await store.writer.commit([updateStatement(deviceId, settings), ...records.told(deviceId)], {
+  bus.answer(CHANGE, async (deviceId, { proxy, ...settings }) => {
+    const life = lives.get(deviceId) ?? (await lifeOf(deviceId));
+    const change: DeviceChange = { ...settings };
+    if (proxy !== undefined)
+      change.proxy = proxy === null ? null : keptProxy(store.box, deviceId, Buffer.from(proxy, "base64"));
+    if (Object.keys(change).length > 0)
+      await store.writer.commit([updateStatement(deviceId, change), ...records.told(deviceId)], {
         owning: deviceId,
       });
-    Object.assign(device, settings);
+    const { proxy: before } = life.device;
+    Object.assign(life.device, change);
+    if (!isSameProxy(store.box, deviceId, before, life.device.proxy)) life.reroute();
     return null;
   });
   bus.answer(ANSWER_PASSKEY, async (deviceId, assertion) =>

@@ -6,7 +6,7 @@ import { newDevices, readDevices, readPlace, readSome, type DeviceRecord } from 
 import { NUMBER_CHANGED } from "./questions.ts";
 
 interface RecordsDeps {
-  store: Pick<Store, "read" | "readOne" | "pages" | "time">;
+  store: Pick<Store, "read" | "readOne" | "pages" | "time" | "box">;
   log: Logger;
   /** Default: no other process has anything to tell. */
   news?: News | undefined;

@@ -1,4 +1,5 @@
 import { MINUTE_MS, type Cancel } from "../model/time.ts";
+import { ProxyFailed } from "../net/proxy.ts";
 import type { Closed, LinkedIdentity, WhatsAppConnection } from "../whatsapp/port.ts";
 import type { Changes } from "./changes.ts";
 import { listenTo, usableConnection } from "./connection-events.ts";
@@ -185,7 +186,12 @@ function open(running: Running): void {
           running.usable = opened && usableConnection(opened, deps);
         },
       }),
-    (error) => closed({ code: 0, reason: (error as Error).message }),
+    (error) =>
+      closed({
+        code: 0,
+        reason: (error as Error).message,
+        ...(error instanceof ProxyFailed && { complaint: "proxy" }),
+      }),
   );
 }
 

@@ -52,8 +52,10 @@ export function whyOf(life: NumberLife, holdups: Holdups): Why {
 
 /** What goes on in a linking says more than the state that it is in. */
 function explained({ device, waiting, shown }: NumberLife): Pick<Why, "reason" | "advice"> {
-  const { state, lastClose } = device;
-  const { passkey, codeRefused } = shown();
+  const { state } = device;
+  const { passkey, codeRefused, qr } = shown();
+  // Where there is a QR, the way to WhatsApp is open.
+  const lastClose = state === "linking" && qr !== null ? null : device.lastClose;
   if (passkey !== null) return { reason: "passkey", advice: PASSKEY_ASKED };
   if (codeRefused !== null) return { reason: "code_refused", advice: CODE_REFUSED };
   if (state === "connected" && device.newChats?.isUsedUp)

@@ -66,6 +66,8 @@ export interface MediaSource {
 
 /** What is loaded from WhatsApp's hosts, and how. */
 export interface MediaRequest {
+  /** Whose file it is: the way that number goes is gone for it, too. */
+  deviceId: number;
   directPath: string;
   /** As `WhatsAppConnection.mediaHosts` gave them; empty: WhatsApp's usual one. */
   hosts: string[];

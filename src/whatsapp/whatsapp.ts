@@ -15,16 +15,15 @@ import { openAuthState, readCreds, type AuthState } from "./signal/auth-state.ts
 import { openConnection } from "./connection/connection.ts";
 import { createDeviceLists } from "./devices/device-lists.ts";
 import { createDeviceMemory, type DeviceMemory } from "./connection/device-memory.ts";
+import { createRoutes } from "./connection/routes.ts";
 import { identityOf } from "./identity.ts";
 import { sweepJournal } from "./signal/journal-rows.ts";
 import { sweepTokens } from "./signal/token-rows.ts";
 import { createKeyCache } from "./signal/key-cache.ts";
 import { eraseKeys } from "./signal/key-rows.ts";
-import { createMediaAgent } from "./media/agent.ts";
 import { createMediaDownloads, mediaSource } from "./media/download.ts";
 import type { SentContent, WhatsApp, WireEvent, Witness } from "./port.ts";
 import { sharedSocketOptions, type WhatsAppSettings } from "./life/socket-options.ts";
-import { createUploads } from "./media/upload.ts";
 
 const LINKED = defineQuery(
   "select device_id from wa_creds where device_id in (select value from json_each(?))",
@@ -35,7 +34,15 @@ const LINKED = defineQuery(
 interface WhatsAppDeps {
   store: Store;
   config: WhatsAppSettings &
-    Pick<Config, "everydayPath" | "logLevel" | "passkeyLinking" | "whatsappVersion" | "whatsappVersionUrl">;
+    Pick<
+      Config,
+      | "allowPrivateNetwork"
+      | "everydayPath"
+      | "logLevel"
+      | "passkeyLinking"
+      | "whatsappVersion"
+      | "whatsappVersionUrl"
+    >;
   log: Logger;
   /** Asks the page that names client versions. Default: none is asked. */
   http?: Pick<SafeFetch, "request">;
@@ -51,6 +58,8 @@ interface WhatsAppDeps {
   witness: Witness;
   /** Whether this process does what is done once for all numbers. Default: it does. */
   isLeader?(): boolean;
+  /** Which addresses proxies may have, unless the settings let all through. Default: public ones. */
+  mayBeProxy?: (address: string) => boolean;
   /** Told what is counted. Default: nobody is. */
   observe?: (event: WireEvent) => void;
 }
@@ -68,9 +77,8 @@ export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
   const { store, config, log, sentMessage, receivedContent, files } = deps;
   const options = sharedSocketOptions(config);
   const versions = createClientVersions({ ...deps, bundled: bundledVersion });
-  const mediaAgent = createMediaAgent(config);
-  const downloads = createMediaDownloads(mediaAgent, config, store.time);
-  const uploads = createUploads(mediaAgent, files, store.now);
+  const routes = createRoutes(deps);
+  const downloads = createMediaDownloads(routes, config, store.time);
   const cache = createKeyCache();
   const deviceLists = createDeviceLists();
   const onWay: OnWay | null = config.everydayPath
@@ -96,15 +104,16 @@ export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
   }
 
   return {
-    connect(deviceId, listener) {
+    async connect(deviceId, listener) {
       // Should the number be given up meanwhile, none of these is that of the next time.
       const here = numberOf(deviceId);
       const own = here.tenure.store;
       const keys = cache.of(deviceId);
+      const route = await routes.of(deviceId);
       return openConnection({
         store: own,
         deviceId,
-        options,
+        options: { ...options, ...route.socket },
         log,
         memory: (here.memory ??= createDeviceMemory(deviceLists.of(deviceId))),
         listener,
@@ -112,7 +121,7 @@ export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
         receivedContent,
         receivedChanges: deps.receivedChanges,
         files,
-        uploads,
+        uploads: route.uploads,
         witness: deps.witness,
         passkeys: config.passkeyLinking,
         versions,
@@ -140,14 +149,14 @@ export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
       await own.writer.commit([{ sql: "delete from wa_creds where device_id = ?", args: [deviceId] }]);
       await eraseKeys(own, deviceId);
       Object.assign(here, { memory: null, auth: null });
-      for (const part of [deviceLists, cache]) part.drop([deviceId]);
+      for (const part of [deviceLists, cache, routes]) part.drop([deviceId]);
     },
     leave(deviceIds) {
       for (const deviceId of deviceIds) {
         numbers.get(deviceId)?.tenure.end();
         numbers.delete(deviceId);
       }
-      for (const part of [deviceLists, cache]) part.drop(deviceIds);
+      for (const part of [deviceLists, cache, routes]) part.drop(deviceIds);
     },
     mediaSource,
     downloadMedia: downloads.load,
@@ -157,7 +166,7 @@ export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
       stopSweepingTokens();
       versions.stop();
       // Uploads in flight end with an error, and are made again by the next run.
-      void mediaAgent.destroy();
+      routes.stop();
     },
   };
 }

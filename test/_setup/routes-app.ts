@@ -53,6 +53,7 @@ export const device: DeviceRecord = {
   wrongNumber: null,
   calls: "ignore",
   callsText: null,
+  proxy: null,
 };
 
 const handlers = await Promise.all(

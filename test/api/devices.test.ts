@@ -46,6 +46,7 @@ describe("/devices", () => {
       new_chats: null,
       calls: "ignore",
       calls_text: null,
+      proxy: null,
     });
     expect(again.body["data"]).toEqual(first.body["data"]);
     expect((await gateway.get("/devices", { key })).body).toMatchObject({ total: 1 });

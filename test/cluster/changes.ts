@@ -165,6 +165,13 @@ export const CHANGES: Change[] = [
           done(await at.patch(`/devices/${device}`, { calls }, { key }));
           expect(done(await next.get(`/devices/${device}`, { key }))["data"].calls).toBe(calls);
         }
+        for (const [proxy, shown] of [
+          ["socks5://me:secret@proxy.invalid", "socks5://me@proxy.invalid:1080"],
+          [null, null],
+        ]) {
+          done(await at.patch(`/devices/${device}`, { proxy }, { key }));
+          expect(done(await next.get(`/devices/${device}`, { key }))["data"].proxy).toBe(shown);
+        }
         await at.post(`/devices/${device}/logout`, undefined, { key });
         expect(done(await next.get(`/devices/${device}`, { key }))["data"].state).toBe("unlinked");
         done(await at.delete(`/devices/${device}`, { key }));

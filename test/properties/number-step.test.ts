@@ -37,7 +37,7 @@ const events: fc.Arbitrary<LifeEvent> = fc.oneof(
       return { type: "closed", how: { code, reason: "" }, at: 1_000, random, abandoned };
     }),
   fc
-    .constantFrom("connect", "due", "steady", "refused", "logout", "loggedOut")
+    .constantFrom("connect", "due", "steady", "refused", "logout", "loggedOut", "rerouted")
     .map((type) => ({ type }) as LifeEvent),
 );
 const starts = fc

@@ -102,8 +102,9 @@ export const changeDevice = endpoint({
   method: "PATCH",
   path: "/devices/{number}",
   access: devices,
-  summary: "Change what a number does with calls",
+  summary: "Change what a number does with calls, and its proxy",
   message: "Device changed.",
+  errors: ["URL_NOT_ALLOWED"],
   input: deviceChange,
   output: record(device),
 });

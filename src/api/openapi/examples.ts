@@ -146,6 +146,7 @@ const device = {
   new_chats: null,
   calls: "reject",
   calls_text: "We take no calls here. Please write to us.",
+  proxy: null,
 };
 const assertion = {
   id: "AbCdEfGhIjKlMnOpQrStUw",

@@ -52,14 +52,17 @@ function hasBody({ req: { headers } }: H3Event): boolean {
 }
 
 /**
- * @returns the fields that the endpoint knows, normalised; null counts as absent. PUT and PATCH take no others
+ * @returns the fields that the endpoint knows, normalised; null counts as absent where it has no meaning of its own. PUT and
+ *   PATCH take no others
  * @throws INVALID_PARAMETERS naming the first fields that are wrong, and how many there are
  */
 export function validate<I extends z.ZodObject>(
   { method, input: schema }: Pick<Endpoint<Access, I>, "method" | "input">,
   raw: RawInput,
 ): z.output<I> {
-  const given = Object.entries(raw.fields).filter(([, value]) => value !== null);
+  const given = Object.entries(raw.fields).filter(
+    ([name, value]) => value !== null || takesNull(schema, name),
+  );
   const parsed = schema.safeParse(Object.fromEntries(given), { reportInput: true });
   // They say what shall hold from now on. A slip of the pen in another request leaves a field at its default at worst.
   const replaces = method === "PUT" || method === "PATCH";
@@ -72,6 +75,14 @@ export function validate<I extends z.ZodObject>(
   const fields = { ...(raw.place === "query" ? inQuery(wrong) : wrong), ...found };
   const total = new Set([...wrongFields(issues), ...Object.keys(raw.problems)]).size + unknown.total;
   throw new GatewayError("INVALID_PARAMETERS", "Invalid parameters!", { fields, total });
+}
+
+/** Whether a field says something by null. */
+function takesNull({ shape }: z.ZodObject, name: string): boolean {
+  let field = Object.hasOwn(shape, name) ? (shape[name] as z.ZodType) : undefined;
+  while (field !== undefined && field.def.type !== "nullable")
+    field = (field.def as { innerType?: z.ZodType }).innerType;
+  return field !== undefined;
 }
 
 /** Says where a field is looked for first. */

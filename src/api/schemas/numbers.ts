@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { isBlank, isoTime, oneOf, ownNumber, text } from "../../model/fields.ts";
+import { readProxy } from "../../net/proxy-address.ts";
 import { LINK_STATES } from "../../numbers/link.ts";
 
 /** Input that registers a number: its digits with country code. */
@@ -14,6 +15,14 @@ export const deviceChange = z.object({
   /** Sent to those whose call was rejected, once in 24 hours to each. */
   calls_text: text(0, 4096)
     .refine((value) => value === "" || !isBlank(value), "Must not be blank.")
+    .optional(),
+  /** For the connection, uploads and downloads of this number; null, or an empty text, removes it. */
+  proxy: text(0, 2048)
+    .refine(
+      (value) => value === "" || readProxy(value) !== null,
+      "Must be http://, https:// or socks5:// with a host, user:password@ before it if need be, and nothing behind the port.",
+    )
+    .nullable()
     .optional(),
 });
 
@@ -44,6 +53,7 @@ export const device = z
       .meta({ description: "How many chats WhatsApp lets the number begin; null until WhatsApp says" }),
     calls: z.enum(CALLS),
     calls_text: z.string().nullable(),
+    proxy: z.string().nullable().meta({ description: "Without its password; null: none" }),
   })
   .meta({ id: "Device" });
 

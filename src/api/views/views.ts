@@ -83,6 +83,7 @@ export const deviceView = (device: DeviceRecord) => ({
   new_chats: newChatsView(device.newChats ?? null),
   calls: device.calls,
   calls_text: device.callsText,
+  proxy: device.proxy?.shown ?? null,
 });
 
 const lockView = (lock: ReachoutLock | null) =>

@@ -25,6 +25,7 @@ const of = (
  * anything has changed.
  */
 export const SEALED_COLUMNS: SealedColumn[] = [
+  of("devices", "proxy", ["id"], (device) => `device-proxy:${device}`),
   of("wa_creds", "value", ["device_id"], (device) => `wa_creds:${device}`),
   of(
     "wa_keys",

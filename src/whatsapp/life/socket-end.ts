@@ -1,6 +1,7 @@
 import type { BinaryNode, WASocket } from "@whiskeysockets/baileys";
 import { SECOND_MS, type Time } from "../../model/time.ts";
 import { versionText, type ClientVersion } from "../client-version.ts";
+import { ProxyFailed } from "../../net/proxy.ts";
 import type { Closed } from "../port.ts";
 import { countIn } from "../stanza-numbers.ts";
 
@@ -33,6 +34,7 @@ interface Failure {
 /** Why a connection ended, as Baileys tells it. @param version what it has named to WhatsApp */
 export function closedBy(error: unknown, version: ClientVersion): Closed {
   const { message = "closed", output, data } = (error ?? {}) as Failure;
+  if (data instanceof ProxyFailed) return { code: UNAVAILABLE, reason: data.message, complaint: "proxy" };
   // Says "conflict" like a connection that was replaced, but the phone has removed this companion.
   if ((data as BinaryNode | undefined)?.attrs?.type === "device_removed")
     return { code: LOGGED_OUT, reason: "The phone removed this linked device." };

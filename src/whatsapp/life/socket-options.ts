@@ -41,9 +41,16 @@ export function sharedSocketOptions(settings: WhatsAppSettings): Partial<UserFac
   };
 }
 
-function trust({ whatsappCaFile, whatsappWsUrl }: WhatsAppSettings): Partial<UserFacingSocketConfig> {
-  if (whatsappCaFile === null) return {};
-  const ca = [...rootCertificates, readFileSync(whatsappCaFile, "utf8")];
+/** Certificates that WhatsApp's hosts are trusted by; undefined: the usual ones. */
+export const certificates = ({
+  whatsappCaFile,
+}: Pick<WhatsAppSettings, "whatsappCaFile">): string[] | undefined =>
+  whatsappCaFile === null ? undefined : [...rootCertificates, readFileSync(whatsappCaFile, "utf8")];
+
+function trust(settings: WhatsAppSettings): Partial<UserFacingSocketConfig> {
+  const ca = certificates(settings);
+  if (ca === undefined) return {};
+  const { whatsappWsUrl } = settings;
   const secure = whatsappWsUrl === null || whatsappWsUrl.startsWith("wss:");
   return {
     ...(secure ? { agent: new Agent({ ca }) } : {}),

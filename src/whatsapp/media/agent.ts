@@ -1,16 +1,21 @@
-import { readFileSync } from "node:fs";
-import { rootCertificates } from "node:tls";
 import type { Dispatcher } from "undici";
-import type { Config } from "../../config.ts";
 import { isPublicAddress } from "../../net/addresses.ts";
-import { createGuardedAgent } from "../../net/guard.ts";
+import { createBoundedAgent, createGuardedConnector } from "../../net/guard.ts";
+import { certificates, type WhatsAppSettings } from "../life/socket-options.ts";
 
-/** Connections to WhatsApp's media hosts. A simulator's hosts are private; WhatsApp's never are, whatever a name resolves to. */
-export function createMediaAgent({
-  whatsappCaFile,
-  whatsappWsUrl,
-}: Pick<Config, "whatsappCaFile" | "whatsappWsUrl">): Dispatcher {
-  const ca =
-    whatsappCaFile === null ? undefined : [...rootCertificates, readFileSync(whatsappCaFile, "utf8")];
-  return createGuardedAgent(whatsappWsUrl === null ? isPublicAddress : null, { ca });
+type Settings = Pick<WhatsAppSettings, "whatsappCaFile" | "whatsappWsUrl">;
+
+/**
+ * Connections to WhatsApp's media hosts.
+ *
+ * @param connector makes them. Default: straight to the hosts
+ */
+export function createMediaAgent(settings: Settings, connector = straight(settings)): Dispatcher {
+  return createBoundedAgent(connector);
 }
+
+/** A simulator's hosts are private; WhatsApp's never are, whatever a name resolves to. */
+const straight = (settings: Settings) =>
+  createGuardedConnector(settings.whatsappWsUrl === null ? isPublicAddress : null, {
+    ca: certificates(settings),
+  });

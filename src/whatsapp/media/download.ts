@@ -18,17 +18,22 @@ interface MediaDownloads {
   load<T>(request: MediaRequest, read: (chunks: AsyncIterable<Buffer>) => Promise<T>): Promise<T>;
 }
 
-/** Loads files from WhatsApp's hosts, byte for byte as they lie there. */
+/**
+ * Loads files from WhatsApp's hosts, byte for byte as they lie there.
+ *
+ * @param routes the way of each number to these hosts
+ */
 export function createMediaDownloads(
-  agent: Dispatcher,
+  routes: { of(deviceId: number): Promise<{ media: Dispatcher }> },
   { whatsappWsUrl }: Pick<Config, "whatsappWsUrl">,
   time: Pick<Time, "pause">,
 ): MediaDownloads {
   async function load<T>(
-    { directPath, hosts, maxBytes, signal }: MediaRequest,
+    { deviceId, directPath, hosts, maxBytes, signal }: MediaRequest,
     read: (chunks: AsyncIterable<Buffer>) => Promise<T>,
   ): Promise<T> {
     const known = hosts.length === 0 && whatsappWsUrl === null ? [USUAL_HOST] : hosts;
+    const { media: agent } = await routes.of(deviceId);
     const limits = { firstByteMs: FIRST_BYTE_MS, totalMs: TOTAL_MS, maxBytes, maxRedirects: 0, signal };
     let failure: unknown = new OutboundError("unreachable", "The number is not online.");
     for (let tries = 0; known.length > 0 && tries < MOST_TRIES; tries++) {

@@ -5,6 +5,7 @@ import { failpoint } from "../../model/failpoint.ts";
 import type { OutgoingFile, OutgoingFiles, Upload, UploadTarget } from "../../model/media/media.ts";
 import type { MediaKind } from "../../model/messages.ts";
 import { DAY_MS, MINUTE_MS } from "../../model/time.ts";
+import { ProxyFailed } from "../../net/proxy.ts";
 import type { MediaHostsSource } from "./hosts.ts";
 import { createMediaService } from "./media-service.ts";
 import type { StoredFile } from "../content/to-whatsapp-media.ts";
@@ -74,7 +75,7 @@ export function createUploads(agent: Dispatcher, files: OutgoingFiles, now: () =
     if (!(await isReady(file))) return null;
     const upload = await storeAtAnyHost(agent, file, target, hosts, now).catch((error: unknown) => {
       const failure = asFailure(error);
-      failure.ofService = failure.status === null && service.isAway(fileId, failure.answered);
+      failure.ofService ||= failure.status === null && service.isAway(fileId, failure.answered);
       throw failure;
     });
     service.hasTaken(fileId);
@@ -203,6 +204,11 @@ async function readAnswer(body: Dispatcher.ResponseData["body"]): Promise<Record
 
 function asFailure(error: unknown): UploadFailed {
   if (error instanceof UploadFailed) return error;
+  if (error instanceof ProxyFailed) {
+    const failure = new UploadFailed(error.message, null);
+    failure.ofService = true;
+    return failure;
+  }
   const { code, message } = error as { code?: string; message?: string };
   return new UploadFailed(`WhatsApp's media host did not answer: ${code ?? message}.`, null);
 }

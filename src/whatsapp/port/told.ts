@@ -10,8 +10,10 @@ export interface MessageReceipt {
   at: number;
 }
 
-/** What WhatsApp complained of when it ended a connection without a code. */
+/** What ended a connection, or kept it from coming about, when no code says it. */
 export type Complaint =
+  /** The number's proxy let nothing through. */
+  | "proxy"
   /** It misses the acknowledgement of a stanza. */
   | "unacknowledged"
   /** It could not read what it was sent. */

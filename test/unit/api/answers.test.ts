@@ -370,6 +370,7 @@ describe("further answers", () => {
       new_chats: null,
       calls: "ignore",
       calls_text: null,
+      proxy: null,
     });
     expect((await app.ask("GET", `${path}/why`)).body["data"]).toMatchObject({
       last_close: { code: 503, reason: "unavailable", at: "1970-01-01T00:00:00.005Z" },

@@ -248,19 +248,23 @@ describe("an address", () => {
 
 describe("the path that a message names", () => {
   const agent = createMediaAgent({ whatsappCaFile: null, whatsappWsUrl: null });
-  const downloads = createMediaDownloads(agent, { whatsappWsUrl: null }, systemTime);
+  const downloads = createMediaDownloads(
+    { of: async () => ({ media: agent }) },
+    { whatsappWsUrl: null },
+    systemTime,
+  );
   const { signal } = new AbortController();
 
   it.each(["//evil.example/x", "https://evil.example/x", "\\\\evil.example/x", "@evil.example/x", "v/x", ""])(
     "%j leads to no other host",
     async (directPath) => {
-      const request = { directPath, hosts: ["127.0.0.1:1"], maxBytes: 1, signal };
+      const request = { deviceId: 1, directPath, hosts: ["127.0.0.1:1"], maxBytes: 1, signal };
       await expect(downloads.load(request, async () => 0)).rejects.toMatchObject({ problem: "not_allowed" });
     },
   );
 
   it("does not lead into a private network, whatever host WhatsApp seems to name", async () => {
-    const request = { directPath: "/x", hosts: ["127.0.0.1:1"], maxBytes: 1, signal };
+    const request = { deviceId: 1, directPath: "/x", hosts: ["127.0.0.1:1"], maxBytes: 1, signal };
     await expect(downloads.load(request, async () => 0)).rejects.toMatchObject({ problem: "not_allowed" });
   });
 });
