@@ -1860,6 +1860,16 @@ export interface components {
                 locked_until: string;
                 reason: string | null;
             } | null;
+            /** @description Null: WARM_UP is off, or the number was linked ten days ago */
+            warm_up: {
+                /** @description 1 is the day of the linking */
+                day: number;
+                /** @description How many people it may write to for the first time that day */
+                limit: number;
+                used: number;
+                /** Format: date-time */
+                resets_at: string;
+            } | null;
             /** @description Null: the number has no webhook, or it takes what is posted */
             webhook: {
                 /** @enum {string} */

@@ -8,7 +8,7 @@ import { DEADLINES, watchClock, type ClockWatch } from "../../../src/store/clock
 import { openStore } from "../../../src/store/open.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { createIdempotency } from "../../../src/outbox/submitting/idempotency.ts";
-import { createReachout } from "../../../src/outbox/sending/reachout.ts";
+import { createReachout } from "../../../src/outbox/sending/holdups/reachout.ts";
 import { createChats } from "../../../src/pipeline/chats.ts";
 import { createHolds } from "../../../src/webhooks/holds.ts";
 import { sweepJournal } from "../../../src/whatsapp/signal/journal-rows.ts";

@@ -1,7 +1,7 @@
-import type { Logger } from "../../log.ts";
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../model/time.ts";
-import { isWorthLogging } from "../../store/write/owned.ts";
-import type { Store } from "../../store/store.ts";
+import type { Logger } from "../../../log.ts";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../model/time.ts";
+import { isWorthLogging } from "../../../store/write/owned.ts";
+import type { Store } from "../../../store/store.ts";
 
 /**
  * Holds a number back after WhatsApp's 429: asking on would only make the pause longer. Afterwards one message goes first

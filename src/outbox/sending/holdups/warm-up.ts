@@ -1,10 +1,11 @@
-import { devices } from "../../../drizzle/schema.ts";
-import { DAY_MS } from "../../model/time.ts";
-import { createAllowances, type Allowance } from "../../store/allowances.ts";
-import { defineQuery } from "../../store/query.ts";
-import type { Store } from "../../store/store.ts";
+import type { Logger } from "../../../log.ts";
+import { devices } from "../../../../drizzle/schema.ts";
+import { DAY_MS } from "../../../model/time.ts";
+import { createAllowances, type Allowance } from "../../../store/allowances.ts";
+import { defineQuery } from "../../../store/query.ts";
+import type { Store } from "../../../store/store.ts";
 import type { Reachout } from "./reachout.ts";
-import type { QueuedMessage } from "./chats.ts";
+import type { QueuedMessage } from "../chats.ts";
 
 /** How many people a number that was linked lately may write to for the first time on the day that runs. */
 export interface WarmUpDay {
@@ -21,7 +22,7 @@ export interface WarmUpDay {
  * day. Whoever wrote to it, and whoever it wrote to already, is no first contact.
  */
 export interface WarmUp {
-  /** Reads when the number was linked. @throws StorageUnavailable */
+  /** Reads when the number was linked. Never rejects: it is read again before anybody is written to for the first time. */
   look(): Promise<void>;
   /** Whether this message has to be asked about before it leaves. */
   asks(message: QueuedMessage): boolean;
@@ -48,10 +49,18 @@ interface WarmUpDeps {
   reachout: Pick<Reachout, "isFirstContact">;
   /** The setting: without it nobody waits. */
   isOn: boolean;
+  log: Logger;
 }
 
+const allowanceOf = ({ since, most }: { since: number; most: number }): Allowance => ({
+  kind: "first_contacts",
+  most,
+  // What was used at the very moment at which the day began is of that day.
+  since: since - 1,
+});
+
 /** Of one number. What was used is in the database: a restart gives nothing back. */
-export function createWarmUp({ deviceId, store, reachout, isOn }: WarmUpDeps): WarmUp {
+export function createWarmUp({ deviceId, store, reachout, isOn, log }: WarmUpDeps): WarmUp {
   const allowances = createAllowances(store);
   let linkedAt: number | null = null;
   let used = { since: 0, count: 0 };
@@ -69,21 +78,18 @@ export function createWarmUp({ deviceId, store, reachout, isOn }: WarmUpDeps): W
     return dayAt(store.now());
   }
 
-  const allowanceOf = ({ since, most }: { since: number; most: number }): Allowance => ({
-    kind: "first_contacts",
-    most,
-    // What was used at the very moment at which the day began is of that day.
-    since: since - 1,
-  });
-
   async function countUsed(today: NonNullable<ReturnType<typeof dayAt>>): Promise<void> {
     used = { since: today.since, count: await allowances.used(deviceId, allowanceOf(today)) };
   }
 
   return {
     async look() {
-      const today = isOn ? await readLinked() : null;
-      if (today !== null) await countUsed(today);
+      try {
+        const today = isOn ? await readLinked() : null;
+        if (today !== null) await countUsed(today);
+      } catch (error) {
+        log.warn({ err: error, device: deviceId }, "could not read when the number was linked");
+      }
     },
 
     asks: ({ jid, isReply, isWarm }) => isOn && !isWarm && !isReply && PERSON.test(jid),

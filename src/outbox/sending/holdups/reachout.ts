@@ -1,11 +1,11 @@
-import { HOUR_MS } from "../../model/time.ts";
-import { boolean, defineQuery } from "../../store/query.ts";
-import { NO_INTAKE } from "../../store/write/intake.ts";
-import type { Store } from "../../store/store.ts";
-import type { ReachoutLock } from "../../whatsapp/port.ts";
-import type { QueuedRow, SendError } from "../rows.ts";
-import type { StateListener } from "../state-news.ts";
-import type { OutboxEvent } from "../outbox-event.ts";
+import { HOUR_MS } from "../../../model/time.ts";
+import { boolean, defineQuery } from "../../../store/query.ts";
+import { NO_INTAKE } from "../../../store/write/intake.ts";
+import type { Store } from "../../../store/store.ts";
+import type { ReachoutLock } from "../../../whatsapp/port.ts";
+import type { QueuedRow, SendError } from "../../rows.ts";
+import type { StateListener } from "../../state-news.ts";
+import type { OutboxEvent } from "../../outbox-event.ts";
 
 /**
  * WhatsApp's reach-out lock: after error 463 a number may not write to people for the first time. Asking again makes it

@@ -1,6 +1,6 @@
-import { SECOND_MS, type Cancel, type Time } from "../../model/time.ts";
-import type { Logger } from "../../log.ts";
-import type { Chat, WaitingChats } from "./chats.ts";
+import { SECOND_MS, type Cancel, type Time } from "../../../model/time.ts";
+import type { Logger } from "../../../log.ts";
+import type { Chat, WaitingChats } from "../chats.ts";
 import type { WarmUp } from "./warm-up.ts";
 
 /** Chats whose next message may be the number's first to somebody, while the number warms up. */
