@@ -255,7 +255,7 @@ describe("a conversation", () => {
     await dialog.getByLabel("Phone number").fill("+31 6 12345678");
     expect(await faultsOf(page)).toEqual([]);
     await send.click();
-    await world.sim.waitForMessage(ANA, { kind: "contact" });
+    await world.sim.waitForMessage(ANA, { kind: "contacts" });
 
     const box = page.getByRole("textbox", { name: "Write a message" });
     await box.fill("See you tomorrow");
@@ -274,6 +274,7 @@ describe("a conversation", () => {
     };
     await until(async () => (await scheduled()).length === 1);
     const [{ id: waiting }] = (await scheduled()) as [{ id: string }];
+    await message(page, waiting).hover();
     await message(page, waiting).getByRole("button", { name: "Actions of this message" }).click();
     await page.getByRole("menuitem", { name: "Delete for everyone" }).click();
     await dialog.getByRole("button", { name: "Delete" }).click();
