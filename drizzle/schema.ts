@@ -279,6 +279,28 @@ export const lidMap = sqliteTable(
   (t) => [primaryKey({ columns: [t.deviceId, t.lidUser] }), index("lid_map_pn").on(t.deviceId, t.pnUser)],
 );
 
+/** People whom a number has written with, or who stand in the address book of its phone. */
+export const contacts = sqliteTable(
+  "contacts",
+  {
+    deviceId: integer("device_id").notNull(),
+    /** Canonical id as it was when the row was written. */
+    person: text().notNull(),
+    /** Sealed JSON of what the person is called; null: nothing of it is known. */
+    names: blob({ mode: "buffer" }),
+    /** Sealed JSON of what WhatsApp has said of the person; null: it was not asked. */
+    details: blob({ mode: "buffer" }),
+    askedAt: integer("asked_at"),
+    createdAt: integer("created_at").notNull(),
+    /** When something of the person came last, within a day of the truth. */
+    seenAt: integer("seen_at").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.deviceId, t.person] }),
+    index("contacts_listed").on(t.deviceId, t.createdAt),
+  ],
+);
+
 /** What WhatsApp has said of numbers that `/check-numbers` asked about, for a day. */
 export const numberChecks = sqliteTable(
   "number_checks",

@@ -19,6 +19,8 @@ import type { BotRecord } from "../bot/files/registry.ts";
 import type { Config } from "../config.ts";
 import type { Conversations } from "../conversations/index.ts";
 import type { Channels } from "../directory/channels.ts";
+import type { ContactQuestions } from "../directory/contacts/details.ts";
+import type { ContactList } from "../directory/contacts/list.ts";
 import type { ChatPresences } from "../directory/chat-presence.ts";
 import type { GroupAdministration } from "../directory/group-admin.ts";
 import type { Groups } from "../directory/groups.ts";
@@ -86,6 +88,7 @@ export interface App {
   channels: Pick<Channels, "list" | "add" | "remove">;
   lids: Pick<Lids, "resolve" | "aliasesOf">;
   numberChecks: NumberChecks;
+  contacts: ContactList & ContactQuestions;
   presences: ChatPresences;
   receipts: ReadReceipts;
   webhooks: Pick<Webhooks, "get" | "put" | "remove" | "rotate" | "test">;

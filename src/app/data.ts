@@ -4,6 +4,9 @@ import type { Config } from "../config.ts";
 import { createConversations, type Conversations } from "../conversations/index.ts";
 import { createChannels } from "../directory/channels.ts";
 import { createChatPresences } from "../directory/chat-presence.ts";
+import { createContactQuestions } from "../directory/contacts/details.ts";
+import { createContactList } from "../directory/contacts/list.ts";
+import { createContactNotes } from "../directory/contacts/notes.ts";
 import { createReadReceipts } from "../directory/read-receipts.ts";
 import { createGroupAdministration } from "../directory/group-admin.ts";
 import { createGroups } from "../directory/groups.ts";
@@ -89,6 +92,9 @@ function openDirectory({
   const { connection, identity } = connections;
   const ownGroups = createGroups({ store, log, connection, identity });
   const ownChannels = createChannels({ store, log, connection });
+  const contactList = createContactList(store);
+  const contactNotes = createContactNotes({ store, log });
+  const contacts = { store, log, cluster, connection, list: contactList, notes: contactNotes };
   const ownLids = createLids({
     store,
     identity,
@@ -101,6 +107,8 @@ function openDirectory({
     groupAdmin: createGroupAdministration({ cluster, connection, identity }),
     channels: channelsOfOwner(cluster, ownChannels),
     lids: lidsOfOwner(cluster, ownLids),
+    contactNotes,
+    contacts: { ...contactList, ...createContactQuestions(contacts) },
     receipts: createReadReceipts({ cluster, connection }),
     presences: createChatPresences({ time: store.time, cluster, connection }),
     numberChecks: checksOfOwner(cluster, createNumberChecks({ store, log, connection })),

@@ -13,12 +13,18 @@ const NO_PHONE = new Set(["unlinked", "logged_out", "blocked"]);
 /** Numbers bring messages in and carry the outbox out: from here on connections can be looked up. */
 export function openNumbers(
   base: Base,
-  { audit, channels, groups, whatsapp }: Pick<Data, "audit" | "channels" | "groups" | "whatsapp">,
+  {
+    audit,
+    channels,
+    groups,
+    whatsapp,
+    contactNotes,
+  }: Pick<Data, "audit" | "channels" | "groups" | "whatsapp" | "contactNotes">,
   path: MessagePath,
   erase: Erasure["erase"],
 ): { numbers: Numbers; possession: Possession } & Pick<Numbers, "register" | "remove"> {
   const { config, log, store, cluster, news, connections, observers } = base;
-  const forgetful = [groups, channels, audit];
+  const forgetful = [groups, channels, audit, contactNotes];
   const numbers = createNumbers({
     store,
     log,

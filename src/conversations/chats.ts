@@ -6,7 +6,7 @@ import type { Contents, ListedMessage, OwnNumber } from "./records.ts";
 import { canonicalChats, keysOfChat, keysOfChats } from "./same-chat.ts";
 import { readPlaced, shownAddress } from "./shown.ts";
 import { rowOf, spotsBefore, STREAMS, type Spot, type Stream } from "./spots.ts";
-import { walk } from "./walk.ts";
+import { walk } from "../store/walk.ts";
 
 /** A chat of a number, with its last message. Times are Unix milliseconds. */
 export interface ListedChat {

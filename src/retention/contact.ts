@@ -66,6 +66,7 @@ const PLACES: Place[] = [
   { table: schema.pollVotes, mine: `voter IN ${IN}` },
   { table: schema.chatState, mine: `chat IN ${IN}` },
   { table: schema.chatTimers, mine: `chat IN ${IN}` },
+  { table: schema.contacts, mine: `person IN ${IN}` },
   { table: schema.numberChecks, mine: `number || '@s.whatsapp.net' IN ${IN}` },
   { table: schema.botSessions, mine: OF_SCOPE },
   { table: schema.botDialogues, mine: OF_SCOPE },

@@ -152,6 +152,8 @@ export const BOT_STEPS = lookedThrough(
 /** Sessions that nobody can use any more. One that was not used for long ends by itself, and lies here until then. */
 export const SESSIONS = lookedThrough("sessions", "ends_at < ?1");
 export const LINKS = lookedThrough("links", "expires_at < ?1");
+/** People of whom nothing has come for long. */
+export const CONTACTS = lookedThrough("contacts", "seen_at < ?1");
 /** Chats in which nobody has written for long, or read, and nothing is held, muted or taken over. */
 export const CHAT_STATE = lookedThrough(
   "chat_state",

@@ -3,10 +3,12 @@ import type { Draft } from "../model/content/drafts.ts";
 import type { Incoming, MediaKind } from "../model/messages.ts";
 import type { PasskeyAssertion, PasskeyStep } from "../model/passkey.ts";
 import type { Intake } from "../store/write/intake.ts";
+import type { ContactDetails } from "./port/contacts.ts";
 import type { AcknowledgedEvent, ConnectionEvent, LinkedIdentity } from "./port/events.ts";
 import type { GroupAdmin } from "./port/group-admin.ts";
 import type { GroupInfo, ChannelInfo } from "./port/groups.ts";
 
+export * from "./port/contacts.ts";
 export * from "./port/errors.ts";
 export * from "./port/events.ts";
 export * from "./port/groups.ts";
@@ -187,6 +189,14 @@ export interface WhatsAppConnection {
    * @throws {RateOverlimit}, and when WhatsApp does not answer
    */
   checkNumbers(numbers: readonly string[]): Promise<CheckedNumber[]>;
+  /**
+   * What WhatsApp shows of a person, asked now.
+   *
+   * @throws {RateOverlimit}, and when WhatsApp does not answer
+   */
+  contactDetails(jid: string): Promise<ContactDetails>;
+  /** Blocks a person, or lets him in again. @throws {NotBlockable}, and when WhatsApp refuses */
+  setBlocked(jid: string, blocked: boolean): Promise<void>;
   /** The channel of an invite code or id; null when there is none. Rejects when WhatsApp does not answer. */
   channel(by: { invite: string } | { id: string }): Promise<ChannelInfo | null>;
   /** What the number does with groups as their member or admin. */

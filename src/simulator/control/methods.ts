@@ -48,6 +48,7 @@ export const PLAIN_METHODS = [
   "markDirty",
   "dirty",
   "setPicture",
+  "setAbout",
   "setBusiness",
   "setPushName",
   "setPrivacy",

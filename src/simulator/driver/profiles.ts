@@ -26,6 +26,9 @@ export function createProfileMethods(needs: Needs): ProfileMethods & HistoryMeth
       const account = world.account(person);
       return { id: accountChanges.picture(account, bytes, phoneOf(account.number))?.id ?? null };
     },
+    async setAbout(person, text) {
+      profiles.of(world.account(person).number).status = text;
+    },
     setBusiness: async (person, profile) => accountChanges.business(world.account(person), profile),
     async setPushName(person, name) {
       const account = world.account(person);

@@ -72,6 +72,8 @@ export function createWire(onSent: (sent: Sent) => void): Wire {
       groups: async () => [],
       groupAdmin: NO_GROUPS,
       checkNumbers: unavailable,
+      contactDetails: unavailable,
+      setBlocked: unavailable,
       channel: async () => null,
       followChannel: unavailable,
       unfollowChannel: unavailable,

@@ -6,6 +6,7 @@ import { NotOwner } from "../../store/errors.ts";
 import { createAhead } from "../send/ahead.ts";
 import { syncAppStateApart } from "../life/app-state.ts";
 import { watchCaughtUp, type CaughtUp } from "../life/caught-up.ts";
+import { listenForContacts } from "../receive/address-book.ts";
 import { takeCalls } from "../receive/calls.ts";
 import { watchClock } from "../life/clock.ts";
 import { watchForStalls } from "../life/stall-watchdog.ts";
@@ -23,6 +24,7 @@ import { createChannels, type Channels } from "../groups/socket-channels.ts";
 import type { SendOutcome, WhatsAppConnection } from "../port.ts";
 import { noteNewIdentity } from "../receive/new-identities.ts";
 import { acknowledgeWhenStored } from "../receive/receipt-acks.ts";
+import { askForDetails, setBlocked } from "../devices/contact-details.ts";
 import { checkNumbers } from "../devices/number-checks.ts";
 import { forgetDevices } from "../devices/participants.ts";
 import { createPrivacyTokens } from "../send/privacy-tokens.ts";
@@ -155,6 +157,7 @@ function attach(socket: WASocket, deps: ConnectionDeps, parts: ConnectionParts):
   uploadFirstPreKeys(socket, auth);
   rotateSignedPreKey(socket, auth, store.time);
   listenForLids(socket, parts.lidChanges);
+  listenForContacts(socket, listener);
   takeCalls(socket, {
     ...receiving,
     rejects: () => listener.rejectsCalls?.() ?? false,
@@ -243,6 +246,8 @@ function surface(
     groupAdmin: createGroupAdmin(() => socket),
     group: groups.one,
     checkNumbers: (numbers) => checkNumbers(socket, numbers),
+    contactDetails: (jid) => askForDetails(socket, jid),
+    setBlocked: (jid, blocked) => setBlocked(socket, jid, blocked),
     channel: channels.find,
     followChannel: channels.follow,
     unfollowChannel: channels.unfollow,

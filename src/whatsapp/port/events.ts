@@ -1,4 +1,5 @@
 import type { PasskeyRequest } from "../../model/passkey.ts";
+import type { BookEntry } from "./contacts.ts";
 import type { ChannelChange, GroupChange } from "./groups.ts";
 import type { Closed, MessageReceipt, NewChats, OwnReading, ReachoutLock } from "./told.ts";
 
@@ -40,7 +41,9 @@ export type ChatEvent =
   /** What WhatsApp tells of groups, in its order. Empty: all of them changed somehow. */
   | { type: "groups"; changes: GroupChange[] }
   /** The same of channels. */
-  | { type: "channels"; changes: ChannelChange[] };
+  | { type: "channels"; changes: ChannelChange[] }
+  /** Whom the number's phone knows, some or all of them. */
+  | { type: "book"; entries: BookEntry[] };
 
 /** What WhatsApp tells until it is stored here. */
 export type AcknowledgedEvent =

@@ -1,0 +1,157 @@
+import { contacts } from "../../../drizzle/schema.ts";
+import type { Logger } from "../../log.ts";
+import { createLru } from "../../model/lru.ts";
+import { DAY_MS } from "../../model/time.ts";
+import type { Incoming } from "../../model/messages.ts";
+import { isWorthLogging } from "../../store/write/owned.ts";
+import { defineQuery, nullable } from "../../store/query.ts";
+import type { Statement, Store } from "../../store/store.ts";
+import type { BookEntry } from "../../whatsapp/port/contacts.ts";
+import { isPerson, NO_NAMES, openNames, sealed, type ContactNames } from "./record.ts";
+
+/** Somebody of whom something has come, and what it says of him: what is left out stays as it was. */
+export interface SeenPerson {
+  /** Canonical address. */
+  person: string;
+  names: Partial<ContactNames>;
+}
+
+/** Remembers whom numbers meet, and what they are called. */
+export interface ContactNotes {
+  /** Nothing waits for it, and nothing is lost with it: whoever writes again is noted again. */
+  met(deviceId: number, people: readonly SeenPerson[]): void;
+  /** What is remembered of a number, or of some of its people, is looked up again. */
+  forget(deviceId: number, people?: readonly string[]): void;
+  /** Resolves when what was met is stored, or could not be. */
+  idle(): Promise<void>;
+}
+
+interface NotesDeps {
+  store: Pick<Store, "read" | "writer" | "now" | "box">;
+  log: Logger;
+}
+
+interface Remembered {
+  names: ContactNames;
+  seenAt: number;
+}
+
+const REMEMBERED = 50_000;
+/** Phones let nobody have a longer one. */
+const LONGEST_NAME = 255;
+/** As many as one statement reads, and one commit writes. */
+const AT_ONCE = 200;
+
+const KNOWN = defineQuery(
+  "SELECT person, names, seen_at FROM contacts WHERE device_id = ?1 AND person IN (SELECT value FROM json_each(?2))",
+  { person: contacts.person, names: nullable(contacts.names), seenAt: contacts.seenAt },
+);
+// What arrives for a number that was erased meanwhile is nobody's any more.
+const KEEP = `INSERT INTO contacts (device_id, person, names, created_at, seen_at)
+SELECT ?1, ?2, ?3, ?4, ?4 WHERE EXISTS (SELECT 1 FROM devices WHERE id = ?1)
+ON CONFLICT (device_id, person) DO UPDATE SET names = excluded.names, seen_at = excluded.seen_at`;
+
+/** A person that is in memory as it is in the rows costs one look into a map. */
+export function createContactNotes({ store, log }: NotesDeps): ContactNotes {
+  const { box } = store;
+  const known = createLru<string, Remembered>(REMEMBERED);
+  const waiting = new Map<string, { deviceId: number; seen: SeenPerson }>();
+  let writing: Promise<void> | null = null;
+
+  function isNoted(deviceId: number, { person, names }: SeenPerson): boolean {
+    const before = known.get(keyOf(deviceId, person));
+    return before !== undefined && !isOld(before, store.now()) && !differs(before.names, names);
+  }
+
+  /** Those of one number, with what rows and memory had of them. */
+  async function write(deviceId: number, some: SeenPerson[]): Promise<void> {
+    const now = store.now();
+    const rows = await store.read(KNOWN, [deviceId, JSON.stringify(some.map(({ person }) => person))]);
+    const stored = new Map(rows.map((row) => [row.person, row]));
+    const statements: Statement[] = [];
+    for (const { person, names } of some) {
+      const row = stored.get(person);
+      const before = row === undefined ? NO_NAMES : openNames(box, deviceId, person, row.names);
+      const after = { ...before, ...names };
+      const isSame = row !== undefined && !differs(before, names) && !isOld(row, now);
+      known.set(keyOf(deviceId, person), { names: after, seenAt: isSame ? row.seenAt : now });
+      if (isSame) continue;
+      statements.push({ sql: KEEP, args: [deviceId, person, sealed(box, deviceId, person, after), now] });
+    }
+    if (statements.length > 0) await store.writer.commit(statements, { owning: null });
+  }
+
+  async function writeAll(): Promise<void> {
+    while (waiting.size > 0) {
+      const [first] = waiting.values();
+      const { deviceId } = first!;
+      const some: SeenPerson[] = [];
+      for (const [key, one] of waiting) {
+        if (one.deviceId !== deviceId || some.length >= AT_ONCE) continue;
+        some.push(one.seen);
+        waiting.delete(key);
+      }
+      await write(deviceId, some).catch((err: unknown) => {
+        for (const { person } of some) known.delete(keyOf(deviceId, person));
+        if (isWorthLogging(err)) log.warn({ err, device: deviceId }, "could not note contacts");
+      });
+    }
+    writing = null;
+  }
+
+  return {
+    met(deviceId, people) {
+      for (const seen of people) {
+        if (!isPerson(seen.person) || isNoted(deviceId, seen)) continue;
+        const key = keyOf(deviceId, seen.person);
+        const names = { ...waiting.get(key)?.seen.names, ...seen.names };
+        waiting.set(key, { deviceId, seen: { ...seen, names } });
+      }
+      if (waiting.size > 0) writing ??= writeAll();
+    },
+    forget(deviceId, people) {
+      if (people !== undefined) return people.forEach((person) => known.delete(keyOf(deviceId, person)));
+      for (const key of known.keys()) if (key.startsWith(`${deviceId} `)) known.delete(key);
+    },
+    idle: async () => writing ?? undefined,
+  };
+}
+
+const keyOf = (deviceId: number, person: string): string => `${deviceId} ${person}`;
+
+const isOld = ({ seenAt }: Pick<Remembered, "seenAt">, now: number): boolean =>
+  Math.abs(now - seenAt) >= DAY_MS;
+
+const differs = (known: ContactNames, names: Partial<ContactNames>): boolean =>
+  (Object.keys(names) as (keyof ContactNames)[]).some((key) => known[key] !== names[key]);
+
+const cut = (name: string): string => name.slice(0, LONGEST_NAME).toWellFormed();
+
+/** Whoever has written a message, or whom the owner has written to. */
+export function peopleOf(messages: readonly Incoming[]): SeenPerson[] {
+  return messages.flatMap((message): SeenPerson[] => {
+    const { chatKind, chatKey, sender, fromMe, timer } = message;
+    if (timer !== undefined || (chatKind !== "dm" && chatKind !== "group")) return [];
+    if (!fromMe) return [{ person: sender, names: namesIn(message) }];
+    return chatKind === "dm" ? [{ person: chatKey, names: {} }] : [];
+  });
+}
+
+function namesIn({ pushName, lid, verifiedName }: Incoming): Partial<ContactNames> {
+  return {
+    ...(lid !== null && { lid }),
+    ...(pushName !== "" && pushName !== verifiedName && { pushName: cut(pushName) }),
+    ...(verifiedName !== undefined && { verifiedName: cut(verifiedName), isBusiness: true }),
+  };
+}
+
+/** What the phone says of the people in its address book. */
+export const peopleInBook = (entries: readonly BookEntry[]): SeenPerson[] =>
+  entries.map(({ person, lid, name, pushName }) => ({
+    person,
+    names: {
+      ...(lid !== null && { lid }),
+      ...(name !== undefined && { name: cut(name) }),
+      ...(pushName !== undefined && { pushName: cut(pushName) }),
+    },
+  }));
