@@ -697,7 +697,28 @@ export const chatState = sqliteTable(
   ],
 );
 
-/** After how long messages disappear in a chat with a person, by each name of that person. Groups are asked of WhatsApp. */
+/** How the number's phone shows its chats: what its app state says of them. */
+export const chatSettings = sqliteTable(
+  "chat_settings",
+  {
+    deviceId: integer("device_id").notNull(),
+    /** Canonical as it was when the row was written. */
+    chat: text().notNull(),
+    archived: integer({ mode: "boolean" }).notNull(),
+    pinned: integer({ mode: "boolean" }).notNull(),
+    /** As WhatsApp writes it: -1 is for ever. */
+    mutedUntil: integer("muted_until"),
+    /** Marked by hand. */
+    unread: integer({ mode: "boolean" }).notNull(),
+    updatedAt: integer("updated_at").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.deviceId, t.chat] })],
+);
+
+/**
+ * After how long messages disappear in a chat, by each name of a person. Those of groups are here for people to look at: for a message the
+ * group itself is asked.
+ */
 export const chatTimers = sqliteTable(
   "chat_timers",
   {
@@ -707,6 +728,8 @@ export const chatTimers = sqliteTable(
     seconds: integer().notNull(),
     /** When that was set, Unix seconds: of two settings the later one counts. */
     since: integer().notNull(),
+    /** The message with which this gateway has set it; null: somebody else has. */
+    setBy: text("set_by"),
   },
   (t) => [primaryKey({ columns: [t.deviceId, t.chat] })],
 );

@@ -21,6 +21,7 @@ import type { Conversations } from "../conversations/index.ts";
 import type { Channels } from "../directory/channels.ts";
 import type { ContactQuestions } from "../directory/contacts/details.ts";
 import type { ContactList } from "../directory/contacts/list.ts";
+import type { ChatSettingsBook } from "../directory/chat-settings.ts";
 import type { ChatPresences } from "../directory/chat-presence.ts";
 import type { GroupAdministration } from "../directory/group-admin.ts";
 import type { Groups } from "../directory/groups.ts";
@@ -89,6 +90,7 @@ export interface App {
   lids: Pick<Lids, "resolve" | "aliasesOf">;
   numberChecks: NumberChecks;
   contacts: ContactList & ContactQuestions;
+  chatSettings: Pick<ChatSettingsBook, "change" | "setTimer">;
   presences: ChatPresences;
   receipts: ReadReceipts;
   webhooks: Pick<Webhooks, "get" | "put" | "remove" | "rotate" | "test">;

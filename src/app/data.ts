@@ -3,6 +3,7 @@ import type { SharedRedis } from "../cluster/redis.ts";
 import type { Config } from "../config.ts";
 import { createConversations, type Conversations } from "../conversations/index.ts";
 import { createChannels } from "../directory/channels.ts";
+import { createChatSettings } from "../directory/chat-settings.ts";
 import { createChatPresences } from "../directory/chat-presence.ts";
 import { createContactQuestions } from "../directory/contacts/details.ts";
 import { createContactList } from "../directory/contacts/list.ts";
@@ -110,6 +111,13 @@ function openDirectory({
     contactNotes,
     contacts: { ...contactList, ...createContactQuestions(contacts) },
     receipts: createReadReceipts({ cluster, connection }),
+    chatSettings: createChatSettings({
+      store,
+      log,
+      cluster,
+      connection,
+      canonicalChat: ownLids.canonicalChat,
+    }),
     presences: createChatPresences({ time: store.time, cluster, connection }),
     numberChecks: checksOfOwner(cluster, createNumberChecks({ store, log, connection })),
   };

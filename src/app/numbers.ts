@@ -19,7 +19,8 @@ export function openNumbers(
     groups,
     whatsapp,
     contactNotes,
-  }: Pick<Data, "audit" | "channels" | "groups" | "whatsapp" | "contactNotes">,
+    chatSettings,
+  }: Pick<Data, "audit" | "channels" | "groups" | "whatsapp" | "contactNotes" | "chatSettings">,
   path: MessagePath,
   erase: Erasure["erase"],
 ): { numbers: Numbers; possession: Possession } & Pick<Numbers, "register" | "remove"> {
@@ -57,6 +58,7 @@ export function openNumbers(
   observers.add({
     groups: ({ deviceId, changes }) => groups.changed(deviceId, changes),
     channels: ({ deviceId, changes }) => channels.changed(deviceId, changes),
+    chatSettings: ({ deviceId, changes }) => chatSettings.told(deviceId, changes),
     reachout: ({ deviceId, lock }) => numbers.reachout(deviceId, lock),
     device({ deviceId, record }) {
       // After a ban that ends it goes on with what it had.

@@ -65,6 +65,7 @@ const PLACES: Place[] = [
   { table: schema.missingMessages, mine: `(chat IN ${IN} OR sender IN ${IN})` },
   { table: schema.pollVotes, mine: `voter IN ${IN}` },
   { table: schema.chatState, mine: `chat IN ${IN}` },
+  { table: schema.chatSettings, mine: `chat IN ${IN}` },
   { table: schema.chatTimers, mine: `chat IN ${IN}` },
   { table: schema.contacts, mine: `person IN ${IN}` },
   { table: schema.numberChecks, mine: `number || '@s.whatsapp.net' IN ${IN}` },

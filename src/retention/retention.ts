@@ -14,6 +14,7 @@ import {
 import {
   AUDIT_LOG,
   BOT_STEPS,
+  CHAT_SETTINGS,
   CHAT_STATE,
   CONTACTS,
   expireAnswers,
@@ -198,6 +199,7 @@ function sharedSteps(
     ["sessions", () => lookThrough(store, SESSIONS, now, signal)],
     ["links", () => lookThrough(store, LINKS, now, signal)],
     ["chat_state", () => lookThrough(store, CHAT_STATE, chats, signal)],
+    ["chat_settings", () => lookThrough(store, CHAT_SETTINGS, chats, signal)],
     ["contacts", () => lookThrough(store, CONTACTS, chats, signal)],
     ...expire(NUMBER_CHECKS, now - DAY_MS),
     ["idempotency", () => expireAnswers(store, now - DAY_MS, signal)],

@@ -44,6 +44,7 @@ const OTHERWISE: Record<string, string> = {
   renewInvite: "the number's owner is asked",
   joinGroup: "the number's owner is asked",
   leaveGroup: "the number's owner is asked",
+  changeChat: "the number's owner is asked",
   blockContact: "the number's owner is asked",
   unblockContact: "the number's owner is asked",
   decideRequests: "the number's owner is asked",

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { destination, flag, integer, oneOf, ownNumber, pageOfMany, text, time } from "../../model/fields.ts";
+import { destination, flag, integer, oneOf, ownNumber, pageOfMany, text, time, timer } from "../../model/fields.ts";
 import { MESSAGE_STATES } from "../../model/messages.ts";
 import { endpoint } from "../endpoint.ts";
 import { pageOf, record } from "../schemas/answer.ts";
-import { chatRead, listedChat, listedMessage, openDialogue, takeover } from "../schemas/conversations.ts";
+import { changedChat, chatRead, listedChat, listedMessage, openDialogue, takeover } from "../schemas/conversations.ts";
 import { trace } from "../schemas/trace.ts";
 
 const messages = { by: "key", permission: "messages" } as const;
@@ -81,6 +81,38 @@ export const listChats = endpoint({
     ...pageOfMany(),
   }),
   output: pageOf(listedChat),
+});
+
+/** `PATCH /chats/{chat}`: the phone shows it, and so do all companions. */
+export const changeChat = endpoint({
+  method: "PATCH",
+  path: "/chats/{chat}",
+  access: messages,
+  summary: "Archive, pin, mute or mark a chat, or let its messages disappear, as the phone shows it",
+  message: "Chat changed.",
+  errors: [
+    "SENDER_NOT_FOUND",
+    "SENDER_NOT_CONNECTED",
+    "NOT_FOUND",
+    "CANNOT_SEND",
+    "NOT_ON_WHATSAPP",
+    "WHATSAPP_REFUSED",
+  ],
+  input: z.object({
+    sender: ownNumber(),
+    archived: flag().optional().meta({ description: "What is archived is not pinned any more" }),
+    pinned: flag().optional().meta({ description: "Phones show at most three chats on top" }),
+    muted_until: time()
+      .refine((at) => at > Date.now(), "Must be in the future.")
+      .nullable()
+      .optional()
+      .meta({ description: "Null: it makes a sound; from the year 9000 on: for ever" }),
+    unread: flag()
+      .optional()
+      .meta({ description: "`true` marks it by hand; `false`: what is there was read, without receipts" }),
+    disappearing: timer().optional(),
+  }),
+  output: record(changedChat),
 });
 
 /** `POST /chats/{chat}/read`: `unread` of the chat begins anew. */

@@ -79,6 +79,13 @@ const cards = {
   number: PERSON,
   contacts: [{ name: "Ana Lima", numbers: ["31600000002"], organization: "Corner shop" }],
 };
+const shownChat = {
+  archived: false,
+  pinned: false,
+  muted_until: null,
+  marked_unread: false,
+  disappearing: 0,
+};
 const person = {
   number: PERSON,
   lid: "123456789012345@lid",
@@ -357,6 +364,18 @@ export const EXAMPLES: Record<string, Example> = {
       unread: 1,
       taken_over_until: null,
       bot: null,
+      ...shownChat,
+    }),
+  },
+  "PATCH /chats/{chat}": {
+    path: { chat: PERSON },
+    input: { sender: SENDER, pinned: true, disappearing: 604_800 },
+    output: one("Chat changed.", {
+      sender: SENDER,
+      chat: PERSON,
+      ...shownChat,
+      pinned: true,
+      disappearing: 604_800,
     }),
   },
   "POST /chats/{chat}/read": {

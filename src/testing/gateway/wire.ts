@@ -74,6 +74,8 @@ export function createWire(onSent: (sent: Sent) => void): Wire {
       checkNumbers: unavailable,
       contactDetails: unavailable,
       setBlocked: unavailable,
+      changeChat: unavailable,
+      setTimer: unavailable,
       channel: async () => null,
       followChannel: unavailable,
       unfollowChannel: unavailable,

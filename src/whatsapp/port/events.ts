@@ -1,4 +1,5 @@
 import type { PasskeyRequest } from "../../model/passkey.ts";
+import type { ChatChange } from "./chats.ts";
 import type { BookEntry } from "./contacts.ts";
 import type { ChannelChange, GroupChange } from "./groups.ts";
 import type { Closed, MessageReceipt, NewChats, OwnReading, ReachoutLock } from "./told.ts";
@@ -43,7 +44,9 @@ export type ChatEvent =
   /** The same of channels. */
   | { type: "channels"; changes: ChannelChange[] }
   /** Whom the number's phone knows, some or all of them. */
-  | { type: "book"; entries: BookEntry[] };
+  | { type: "book"; entries: BookEntry[] }
+  /** The phone, or another companion, shows chats in another way. */
+  | { type: "chatSettings"; changes: ChatChange[] };
 
 /** What WhatsApp tells until it is stored here. */
 export type AcknowledgedEvent =
