@@ -26,6 +26,7 @@ import type { ChatPresences } from "../directory/chat-presence.ts";
 import type { GroupAdministration } from "../directory/group-admin.ts";
 import type { Groups } from "../directory/groups.ts";
 import type { Lids } from "../directory/lids.ts";
+import type { PresenceWatch } from "../directory/presence-watch.ts";
 import type { ReadReceipts } from "../directory/read-receipts.ts";
 import type { NumberChecks } from "../directory/number-checks.ts";
 import type { Events } from "../events/events.ts";
@@ -92,6 +93,7 @@ export interface App {
   contacts: ContactList & ContactQuestions;
   chatSettings: Pick<ChatSettingsBook, "change" | "setTimer">;
   presences: ChatPresences;
+  presenceWatch: Pick<PresenceWatch, "watch">;
   receipts: ReadReceipts;
   webhooks: Pick<Webhooks, "get" | "put" | "remove" | "rotate" | "test">;
   deliveries: Pick<Webhooks["deliveries"], "list" | "find" | "replay" | "replayMany">;

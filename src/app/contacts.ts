@@ -43,12 +43,13 @@ export function openContacts(
 }
 
 /** Those who write, and those whom the owner's phone knows. */
-export const notesWhomItMeets = ({ met }: ContactNotes): Observer => ({
+export const notesWhomItMeets = ({ met, moved }: ContactNotes): Observer => ({
   received({ messages }) {
     const [first] = messages;
     if (first !== undefined) met(first.deviceId, peopleOf(messages.map(({ message }) => message)));
   },
   book: ({ deviceId, entries }) => met(deviceId, peopleInBook(entries)),
+  moved: (event) => moved(event.deviceId, event.moved),
 });
 
 /** And those who are written to. */

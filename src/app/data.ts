@@ -9,6 +9,7 @@ import { createContactQuestions } from "../directory/contacts/details.ts";
 import { createContactList } from "../directory/contacts/list.ts";
 import { createContactNotes } from "../directory/contacts/notes.ts";
 import { createReadReceipts } from "../directory/read-receipts.ts";
+import { createPresenceWatch } from "../directory/presence-watch.ts";
 import { createGroupAdministration } from "../directory/group-admin.ts";
 import { createGroups } from "../directory/groups.ts";
 import { createStoredLists } from "../directory/stored-groups.ts";
@@ -89,12 +90,13 @@ function openDirectory({
   log,
   cluster,
   connections,
-}: Pick<Base, "store" | "log" | "cluster" | "connections">) {
+  observers,
+}: Pick<Base, "store" | "log" | "cluster" | "connections" | "observers">) {
   const { connection, identity } = connections;
   const ownGroups = createGroups({ store, log, connection, identity });
   const ownChannels = createChannels({ store, log, connection });
   const contactList = createContactList(store);
-  const contactNotes = createContactNotes({ store, log });
+  const contactNotes = createContactNotes({ store, log, observe: observers.tell });
   const contacts = { store, log, cluster, connection, list: contactList, notes: contactNotes };
   const ownLids = createLids({
     store,
@@ -117,6 +119,13 @@ function openDirectory({
       cluster,
       connection,
       canonicalChat: ownLids.canonicalChat,
+    }),
+    presenceWatch: createPresenceWatch({
+      time: store.time,
+      cluster,
+      connection,
+      canonicalChat: ownLids.canonicalChat,
+      observe: observers.tell,
     }),
     presences: createChatPresences({ time: store.time, cluster, connection }),
     numberChecks: checksOfOwner(cluster, createNumberChecks({ store, log, connection })),
@@ -161,7 +170,7 @@ export function openData({ config, log, store, cluster, connections, observers, 
     openUploaded: outgoingFiles.uploads.open,
     stopping: stopping.signal,
   });
-  const directory = openDirectory({ store, log, cluster, connections });
+  const directory = openDirectory({ store, log, cluster, connections, observers });
   return {
     sent,
     http,

@@ -20,12 +20,13 @@ export function openNumbers(
     whatsapp,
     contactNotes,
     chatSettings,
-  }: Pick<Data, "audit" | "channels" | "groups" | "whatsapp" | "contactNotes" | "chatSettings">,
+    presenceWatch,
+  }: Pick<Data, "audit" | "channels" | "groups" | "whatsapp" | "contactNotes" | "chatSettings" | "presenceWatch">,
   path: MessagePath,
   erase: Erasure["erase"],
 ): { numbers: Numbers; possession: Possession } & Pick<Numbers, "register" | "remove"> {
   const { config, log, store, cluster, news, connections, observers } = base;
-  const forgetful = [groups, channels, audit, contactNotes];
+  const forgetful = [groups, channels, audit, contactNotes, presenceWatch];
   const numbers = createNumbers({
     store,
     log,
@@ -58,6 +59,8 @@ export function openNumbers(
   observers.add({
     groups: ({ deviceId, changes }) => groups.changed(deviceId, changes),
     channels: ({ deviceId, changes }) => channels.changed(deviceId, changes),
+    seen: ({ deviceId, presence }) => presenceWatch.seen(deviceId, presence),
+    online: ({ deviceId }) => presenceWatch.online(deviceId),
     chatSettings: ({ deviceId, changes }) => chatSettings.told(deviceId, changes),
     reachout: ({ deviceId, lock }) => numbers.reachout(deviceId, lock),
     device({ deviceId, record }) {

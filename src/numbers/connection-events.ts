@@ -25,7 +25,14 @@ interface EventsDeps {
   waiting(count: number | null): void;
 }
 
-const SAME: ReadonlySet<ConnectionEvent["type"]> = new Set(["groups", "channels", "book", "chatSettings"]);
+const SAME: ReadonlySet<ConnectionEvent["type"]> = new Set([
+  "groups",
+  "channels",
+  "book",
+  "chatSettings",
+  "groupHappenings",
+  "moved",
+]);
 
 /** Turns what a connection tells into events of the number's life. @param isStale true once it is not the newest any more */
 export function listenTo(isStale: () => boolean, parts: EventsDeps): ConnectionListener {

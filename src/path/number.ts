@@ -9,6 +9,7 @@ import { beginTenure } from "../store/write/owned.ts";
 import type { Webhooks } from "../webhooks/index.ts";
 import type { NumberWebhook } from "../webhooks/parts.ts";
 import type { MessagePathDeps } from "./deps.ts";
+import { createHappenings, type Happenings } from "./happenings.ts";
 import { createReadings, type Readings } from "./reading.ts";
 
 /** What numbers share: whatever is here knows no number by itself. */
@@ -30,7 +31,10 @@ export interface SharedPath extends Pick<
  * what of it waits, what is under way, and what is remembered of it.
  */
 export interface OpenNumber
-  extends Pick<NumberPipeline, "receive" | "enter" | "settle" | "isPlaced">, Pick<Readings, "read"> {
+  extends
+    Pick<NumberPipeline, "receive" | "enter" | "settle" | "isPlaced">,
+    Pick<Readings, "read">,
+    Pick<Happenings, "happen"> {
   readonly deviceId: number;
   /** What the number left in the rows goes on. Rejects with StorageUnavailable; it is to be closed then. */
   readonly opened: Promise<void>;
@@ -97,12 +101,19 @@ export function openNumber(shared: SharedPath, deviceId: number, onLost: () => v
     notices: shared.webhooks.notices,
     observe: observers.tell,
   });
+  const happenings = createHappenings({
+    deviceId,
+    store,
+    log,
+    notices: shared.webhooks.notices,
+    observe: observers.tell,
+  });
   let closed: Promise<void> | null = null;
 
   async function close(): Promise<void> {
     // Handlers have no time: what they were asked is asked again.
     void lanes.close();
-    const ended = [timers.close(), readings.ended(), outbox.close(), webhook.stop()];
+    const ended = [timers.close(), readings.ended(), happenings.ended(), outbox.close(), webhook.stop()];
     await time.within(CLOSING_MS, Promise.all(ended));
     tenure.end();
     webhook.abort(new Error("The number is closed."));
@@ -123,6 +134,7 @@ export function openNumber(shared: SharedPath, deviceId: number, onLost: () => v
     settle: lanes.settle,
     isPlaced: lanes.isPlaced,
     read: readings.read,
+    happen: happenings.happen,
     due: timers.expect,
     outbox,
     webhook,

@@ -14,6 +14,7 @@ export * from "./port/contacts.ts";
 export * from "./port/errors.ts";
 export * from "./port/events.ts";
 export * from "./port/groups.ts";
+export * from "./port/happenings.ts";
 export * from "./port/told.ts";
 
 /**
@@ -223,6 +224,9 @@ export interface WhatsAppConnection {
   changeChat(chat: string, settings: ChatSettings, last: LastMessage | null): Promise<void>;
   /** After how long messages of a chat with a person disappear from now on; 0: they stay. @param names all addresses of the chat */
   setTimer(chat: string, names: string[], seconds: number): Promise<SendOutcome>;
+  /** Goes online, and asks WhatsApp to tell how somebody is until it does not any more. */
+  watchPresence(chat: string): Promise<void>;
+  goOffline(): Promise<void>;
   /** Shows in a chat that this side is typing or recording, or no longer. */
   showState(chat: string, state: ChatPresence): Promise<void>;
   /** Hosts of files, best first: names, with a port when it is not the usual one. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { destination, flag, integer, oneOf, ownNumber, pageOfMany, text, time, timer } from "../../model/fields.ts";
+import { destination, flag, integer, isoTime, oneOf, ownNumber, pageOfMany, text, time, timer } from "../../model/fields.ts";
 import { MESSAGE_STATES } from "../../model/messages.ts";
 import { endpoint } from "../endpoint.ts";
 import { pageOf, record } from "../schemas/answer.ts";
@@ -155,6 +155,23 @@ export const showTyping = endpoint({
       state: z.enum(["typing", "recording", "paused"]),
     }),
   ),
+});
+
+/** `POST /chats/{chat}/presence`: what comes of it are events. */
+export const watchPresence = endpoint({
+  method: "POST",
+  path: "/chats/{chat}/presence",
+  access: messages,
+  changesNothing: "Listens for minutes.",
+  summary:
+    "Let `presence` events of a chat come for a while; the number is online meanwhile, and its phone shows no notifications",
+  message: "Watched.",
+  errors: ["SENDER_NOT_FOUND", "SENDER_NOT_CONNECTED", "NOT_FOUND"],
+  input: z.object({
+    sender: ownNumber(),
+    seconds: integer(1, 600).default(600).meta({ description: "1 to 600" }),
+  }),
+  output: record(z.strictObject({ sender: z.string(), chat: z.string(), until: isoTime() })),
 });
 
 /** `GET /devices/{number}/dialogues`: what bots are in the middle of. */

@@ -378,6 +378,11 @@ export const EXAMPLES: Record<string, Example> = {
       disappearing: 604_800,
     }),
   },
+  "POST /chats/{chat}/presence": {
+    path: { chat: PERSON },
+    input: { sender: SENDER, seconds: 600 },
+    output: one("Watched.", { sender: SENDER, chat: PERSON, until: AT }),
+  },
   "POST /chats/{chat}/read": {
     path: { chat: PERSON },
     input: { sender: SENDER },

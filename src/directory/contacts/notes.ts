@@ -7,19 +7,40 @@ import { isWorthLogging } from "../../store/write/owned.ts";
 import { defineQuery, nullable } from "../../store/query.ts";
 import type { Statement, Store } from "../../store/store.ts";
 import type { BookEntry } from "../../whatsapp/port/contacts.ts";
-import { isPerson, NO_NAMES, openNames, sealed, type ContactNames } from "./record.ts";
+import type { MovedPerson } from "../../whatsapp/port/happenings.ts";
+import { isPerson, numberIn, NO_NAMES, openNames, sealed, type ContactNames } from "./record.ts";
 
 /** Somebody of whom something has come, and what it says of him: what is left out stays as it was. */
 export interface SeenPerson {
   /** Canonical address. */
   person: string;
+  /** Under which he was before. */
+  before?: string;
   names: Partial<ContactNames>;
+}
+
+/** What can be another thing of a person. */
+type ContactPart = "name" | "lid" | "number";
+
+/** Somebody is called otherwise, or is found under another address. */
+export interface ContactEvent {
+  type: "contact";
+  deviceId: number;
+  /** Canonical address, as it is now. */
+  person: string;
+  /** Unix milliseconds. */
+  at: number;
+  changed: ContactPart[];
+  /** What was before, of each that changed: names, digits, `…@lid`; null: it was not known. */
+  old: Partial<Record<ContactPart, string | null>>;
 }
 
 /** Remembers whom numbers meet, and what they are called. */
 export interface ContactNotes {
   /** Nothing waits for it, and nothing is lost with it: whoever writes again is noted again. */
   met(deviceId: number, people: readonly SeenPerson[]): void;
+  /** Somebody goes on under another number or LID: his names go along. */
+  moved(deviceId: number, moved: MovedPerson): void;
   /** What is remembered of a number, or of some of its people, is looked up again. */
   forget(deviceId: number, people?: readonly string[]): void;
   /** Resolves when what was met is stored, or could not be. */
@@ -29,6 +50,8 @@ export interface ContactNotes {
 interface NotesDeps {
   store: Pick<Store, "read" | "writer" | "now" | "box">;
   log: Logger;
+  /** Told after the commit. */
+  observe(event: ContactEvent): void;
 }
 
 interface Remembered {
@@ -52,13 +75,14 @@ SELECT ?1, ?2, ?3, ?4, ?4 WHERE EXISTS (SELECT 1 FROM devices WHERE id = ?1)
 ON CONFLICT (device_id, person) DO UPDATE SET names = excluded.names, seen_at = excluded.seen_at`;
 
 /** A person that is in memory as it is in the rows costs one look into a map. */
-export function createContactNotes({ store, log }: NotesDeps): ContactNotes {
+export function createContactNotes({ store, log, observe }: NotesDeps): ContactNotes {
   const { box } = store;
   const known = createLru<string, Remembered>(REMEMBERED);
   const waiting = new Map<string, { deviceId: number; seen: SeenPerson }>();
   let writing: Promise<void> | null = null;
 
-  function isNoted(deviceId: number, { person, names }: SeenPerson): boolean {
+  function isNoted(deviceId: number, { person, names, before: moved }: SeenPerson): boolean {
+    if (moved !== undefined) return false;
     const before = known.get(keyOf(deviceId, person));
     return before !== undefined && !isOld(before, store.now()) && !differs(before.names, names);
   }
@@ -66,19 +90,28 @@ export function createContactNotes({ store, log }: NotesDeps): ContactNotes {
   /** Those of one number, with what rows and memory had of them. */
   async function write(deviceId: number, some: SeenPerson[]): Promise<void> {
     const now = store.now();
-    const rows = await store.read(KNOWN, [deviceId, JSON.stringify(some.map(({ person }) => person))]);
+    const addresses = some.flatMap(({ person, before, names }) => [person, before, names.lid]);
+    const asked = addresses.filter((address) => typeof address === "string");
+    const rows = await store.read(KNOWN, [deviceId, JSON.stringify(asked)]);
     const stored = new Map(rows.map((row) => [row.person, row]));
     const statements: Statement[] = [];
-    for (const { person, names } of some) {
+    const events: ContactEvent[] = [];
+    for (const { person, before: moved, names } of some) {
       const row = stored.get(person);
-      const before = row === undefined ? NO_NAMES : openNames(box, deviceId, person, row.names);
+      // Whoever was known under another address only is no stranger under this one.
+      const former = row ?? stored.get(moved ?? names.lid ?? "");
+      const before = former ? openNames(box, deviceId, former.person, former.names) : NO_NAMES;
       const after = { ...before, ...names };
       const isSame = row !== undefined && !differs(before, names) && !isOld(row, now);
       known.set(keyOf(deviceId, person), { names: after, seenAt: isSame ? row.seenAt : now });
       if (isSame) continue;
       statements.push({ sql: KEEP, args: [deviceId, person, sealed(box, deviceId, person, after), now] });
+      const old = former ? formerly({ ...before, person: former.person }, { ...after, person }) : {};
+      const changed = Object.keys(old) as ContactPart[];
+      if (changed.length > 0) events.push({ type: "contact", deviceId, person, at: now, changed, old });
     }
     if (statements.length > 0) await store.writer.commit(statements, { owning: null });
+    events.forEach(observe);
   }
 
   async function writeAll(): Promise<void> {
@@ -99,15 +132,26 @@ export function createContactNotes({ store, log }: NotesDeps): ContactNotes {
     writing = null;
   }
 
+  function met(deviceId: number, people: readonly SeenPerson[]): void {
+    for (const seen of people) {
+      if (!isPerson(seen.person) || isNoted(deviceId, seen)) continue;
+      const key = keyOf(deviceId, seen.person);
+      const earlier = waiting.get(key)?.seen;
+      waiting.set(key, {
+        deviceId,
+        seen: { ...earlier, ...seen, names: { ...earlier?.names, ...seen.names } },
+      });
+    }
+    if (waiting.size > 0) writing ??= writeAll();
+  }
+
   return {
-    met(deviceId, people) {
-      for (const seen of people) {
-        if (!isPerson(seen.person) || isNoted(deviceId, seen)) continue;
-        const key = keyOf(deviceId, seen.person);
-        const names = { ...waiting.get(key)?.seen.names, ...seen.names };
-        waiting.set(key, { deviceId, seen: { ...seen, names } });
-      }
-      if (waiting.size > 0) writing ??= writeAll();
+    met,
+    moved(deviceId, { before, after }) {
+      const [from, to] = [before.pn ?? before.lid, after.pn ?? after.lid];
+      if (from === null || to === null) return;
+      const lid = after.lid === null ? {} : { lid: after.lid };
+      met(deviceId, [{ person: to, before: from, names: lid }]);
     },
     forget(deviceId, people) {
       if (people !== undefined) return people.forEach((person) => known.delete(keyOf(deviceId, person)));
@@ -126,6 +170,18 @@ const differs = (known: ContactNames, names: Partial<ContactNames>): boolean =>
   (Object.keys(names) as (keyof ContactNames)[]).some((key) => known[key] !== names[key]);
 
 const cut = (name: string): string => name.slice(0, LONGEST_NAME).toWellFormed();
+
+type Named = ContactNames & { person: string };
+
+/** What was of those parts that are other ones now. What was not known before is news of a number alone. */
+function formerly(before: Named, after: Named): ContactEvent["old"] {
+  const [was, is] = [before, after].map(({ name, pushName, verifiedName }) => name ?? pushName ?? verifiedName);
+  return {
+    ...(was !== null && was !== is && { name: was }),
+    ...(before.lid !== null && before.lid !== after.lid && { lid: before.lid }),
+    ...(before.person !== after.person && { number: numberIn(before.person) }),
+  };
+}
 
 /** Whoever has written a message, or whom the owner has written to. */
 export function peopleOf(messages: readonly Incoming[]): SeenPerson[] {

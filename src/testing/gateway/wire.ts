@@ -74,6 +74,8 @@ export function createWire(onSent: (sent: Sent) => void): Wire {
       checkNumbers: unavailable,
       contactDetails: unavailable,
       setBlocked: unavailable,
+      watchPresence: unavailable,
+      goOffline: unavailable,
       changeChat: unavailable,
       setTimer: unavailable,
       channel: async () => null,

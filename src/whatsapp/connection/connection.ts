@@ -24,6 +24,7 @@ import { takeTurnsByChat, type ChatTurns } from "../receive/chat-turns.ts";
 import { createChannels, type Channels } from "../groups/socket-channels.ts";
 import type { SendOutcome, WhatsAppConnection } from "../port.ts";
 import { noteNewIdentity } from "../receive/new-identities.ts";
+import { listenForMoves, listenForPresence, watchPresence } from "../receive/presence.ts";
 import { acknowledgeWhenStored } from "../receive/receipt-acks.ts";
 import { askForDetails, setBlocked } from "../devices/contact-details.ts";
 import { checkNumbers } from "../devices/number-checks.ts";
@@ -166,6 +167,8 @@ function attach(socket: WASocket, deps: ConnectionDeps, parts: ConnectionParts):
   listenForLids(socket, parts.lidChanges);
   listenForContacts(socket, listener);
   listenForChatSettings(socket, listener);
+  listenForPresence(socket, listener);
+  listenForMoves(socket, listener);
   takeCalls(socket, {
     ...receiving,
     rejects: () => listener.rejectsCalls?.() ?? false,
@@ -273,6 +276,8 @@ function surface(
           fromMe: false,
         })),
       ),
+    watchPresence: (chat) => watchPresence(socket, chat),
+    goOffline: () => socket.sendPresenceUpdate("unavailable"),
     changeChat: (chat, settings, last) => changeChat(socket, chat, settings, last),
     setTimer: (chat, names, seconds) => setTimer(sending, parts, { chat, names, seconds }),
     showState: (chat, state) => socket.sendPresenceUpdate(state === "typing" ? "composing" : state, chat),

@@ -3,6 +3,7 @@ import type { Acks } from "../send/acks.ts";
 import type { OwnIds } from "../addresses.ts";
 import { readChannelChanges } from "../receive/channel-changes.ts";
 import { pairsIn, readGroupChanges } from "../groups/group-changes.ts";
+import { readGroupHappenings } from "../groups/group-happenings.ts";
 import { renewOurKey } from "../send/group-message.ts";
 import type { ConnectionListener, GroupChange } from "../port.ts";
 import { withoutDevice } from "../jids.ts";
@@ -65,6 +66,8 @@ export function listenToStanzas(socket: WASocket, deps: WireDeps): void {
     const changes = readGroupChanges(node, deps.own());
     changes.forEach(deps.groups.change);
     deps.listener.tell({ type: "groups", changes });
+    const happenings = readGroupHappenings(node, deps.own());
+    if (happenings.length > 0) deps.listener.tell({ type: "groupHappenings", happenings });
     deps.onGroupTimers(changes, countIn(node.attrs.t));
     // Whoever had the number before could read on. Source: whatsapp-rust, which does as WhatsApp Web.
     for (const change of changes)

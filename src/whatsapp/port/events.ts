@@ -1,5 +1,6 @@
 import type { PasskeyRequest } from "../../model/passkey.ts";
 import type { ChatChange } from "./chats.ts";
+import type { GroupHappening, MovedPerson, Presence } from "./happenings.ts";
 import type { BookEntry } from "./contacts.ts";
 import type { ChannelChange, GroupChange } from "./groups.ts";
 import type { Closed, MessageReceipt, NewChats, OwnReading, ReachoutLock } from "./told.ts";
@@ -46,7 +47,12 @@ export type ChatEvent =
   /** Whom the number's phone knows, some or all of them. */
   | { type: "book"; entries: BookEntry[] }
   /** The phone, or another companion, shows chats in another way. */
-  | { type: "chatSettings"; changes: ChatChange[] };
+  | { type: "chatSettings"; changes: ChatChange[] }
+  /** What was done to groups, in its order, for people to read. */
+  | { type: "groupHappenings"; happenings: GroupHappening[] }
+  /** How somebody is, whether anybody asked or not. */
+  | { type: "seen"; presence: Presence }
+  | { type: "moved"; moved: MovedPerson };
 
 /** What WhatsApp tells until it is stored here. */
 export type AcknowledgedEvent =
