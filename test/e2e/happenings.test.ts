@@ -85,6 +85,8 @@ it("a contact's new name, LID and number are told with what was before", async (
   const before = await sim.contact(ANA);
   await sim.sendText(ANA, SHOP, "Hello");
   await until(() => known(shop, ANA));
+  // WhatsApp tells of those whom the number has written to.
+  await shop.world.gateway.post("/send-message", { sender: SHOP, number: ANA, message: "Hi" }, shop.world);
   await sim.setPushName(ANA, "Anna");
   await sim.sendText(ANA, SHOP, "I have another name");
   await until(() => posted(shop).length === 1);
