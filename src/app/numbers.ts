@@ -21,7 +21,10 @@ export function openNumbers(
     contactNotes,
     chatSettings,
     presenceWatch,
-  }: Pick<Data, "audit" | "channels" | "groups" | "whatsapp" | "contactNotes" | "chatSettings" | "presenceWatch">,
+  }: Pick<
+    Data,
+    "audit" | "channels" | "groups" | "whatsapp" | "contactNotes" | "chatSettings" | "presenceWatch"
+  >,
   path: MessagePath,
   erase: Erasure["erase"],
 ): { numbers: Numbers; possession: Possession } & Pick<Numbers, "register" | "remove"> {

@@ -1,5 +1,5 @@
 import { chatSettings, chatTimers } from "../../drizzle/schema.ts";
-import { defineQuery, integer, nullable } from "../store/query.ts";
+import { defineQuery, integer } from "../store/query.ts";
 import type { Reading } from "../store/store.ts";
 
 /** How the number's phone shows a chat. */
@@ -24,7 +24,7 @@ const SETTINGS = defineQuery(
     place: integer(),
     archived: chatSettings.archived,
     pinned: chatSettings.pinned,
-    mutedUntil: nullable(chatSettings.mutedUntil),
+    mutedUntil: chatSettings.mutedUntil,
     unread: chatSettings.unread,
     updatedAt: chatSettings.updatedAt,
   },

@@ -51,7 +51,8 @@ export function createHappenings(deps: HappeningsDeps): Happenings {
       last = last
         .then(() => tell(happenings))
         .catch((err: unknown) => {
-          if (isWorthLogging(err)) log.warn({ err, device: deviceId }, "could not tell what happened in a chat");
+          if (isWorthLogging(err))
+            log.warn({ err, device: deviceId }, "could not tell what happened in a chat");
         })
         .finally(() => waiting--);
     },

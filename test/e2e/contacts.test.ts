@@ -31,7 +31,8 @@ async function openShop(): Promise<World> {
 
 const list = async ({ gateway, key }: World, filter = "") =>
   (await gateway.get(`/contacts?sender=${SHOP}${filter}`, { key })).body;
-const numbersOf = (page: { data: Person[] }) => page.data.map(({ number }) => number);
+const numbersOf = ({ data }: Awaited<ReturnType<typeof list>>) =>
+  (data as Person[]).map(({ number }) => number);
 const look = (
   { gateway, key }: Pick<World, "gateway" | "key">,
   contact: string,
@@ -143,7 +144,10 @@ it("who was never met is not found, nor whom the key may not write to", async ()
   const { gateway, key } = world;
   await meetAll(world);
   for (const contact of [STRANGER, "123456789@lid", "120363000000000001@g.us", "nobody"])
-    expect(await look(world, contact)).toMatchObject({ status: 404, body: { errors: { code: "NOT_FOUND" } } });
+    expect(await look(world, contact)).toMatchObject({
+      status: 404,
+      body: { errors: { code: "NOT_FOUND" } },
+    });
 
   const limited = { name: "Ana alone", permissions: ["lid", "devices"], recipients: [ANA] };
   const made = await gateway.post("/api-keys", limited, { key });

@@ -1,9 +1,27 @@
 import { z } from "zod";
-import { destination, flag, integer, isoTime, oneOf, ownNumber, pageOfMany, text, time, timer } from "../../model/fields.ts";
+import {
+  destination,
+  flag,
+  integer,
+  isoTime,
+  oneOf,
+  ownNumber,
+  pageOfMany,
+  text,
+  time,
+  timer,
+} from "../../model/fields.ts";
 import { MESSAGE_STATES } from "../../model/messages.ts";
 import { endpoint } from "../endpoint.ts";
 import { pageOf, record } from "../schemas/answer.ts";
-import { changedChat, chatRead, listedChat, listedMessage, openDialogue, takeover } from "../schemas/conversations.ts";
+import {
+  changedChat,
+  chatRead,
+  listedChat,
+  listedMessage,
+  openDialogue,
+  takeover,
+} from "../schemas/conversations.ts";
 import { trace } from "../schemas/trace.ts";
 
 const messages = { by: "key", permission: "messages" } as const;

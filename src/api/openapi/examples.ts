@@ -523,7 +523,10 @@ export const EXAMPLES: Record<string, Example> = {
       data: [{ number: PERSON, exists: true, lid: "123456789012345@lid", checked_at: AT }],
     }),
   },
-  "GET /contacts": { input: { sender: SENDER, q: "ana" }, output: page("Contacts.", { ...person, business: true }) },
+  "GET /contacts": {
+    input: { sender: SENDER, q: "ana" },
+    output: page("Contacts.", { ...person, business: true }),
+  },
   "GET /contacts/{contact}": {
     path: { contact: PERSON },
     input: { sender: SENDER },

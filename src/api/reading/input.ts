@@ -1,5 +1,5 @@
 import type { H3Event } from "h3";
-import type { z } from "zod";
+import { z } from "zod";
 import { GatewayError } from "../../model/errors/errors.ts";
 import { readBodyFields, tooManyFields } from "./body.ts";
 import type { Access, Endpoint } from "../endpoint.ts";
@@ -55,7 +55,9 @@ export function validate<I extends z.ZodObject>(
   { method, input: schema }: Pick<Endpoint<Access, I>, "method" | "input">,
   raw: RawInput,
 ): z.output<I> {
-  const given = Object.entries(raw.fields).filter(([, value]) => value !== null);
+  const given = Object.entries(raw.fields).filter(
+    ([name, value]) => value !== null || takesNull(schema.shape[name]),
+  );
   const parsed = schema.safeParse(Object.fromEntries(given), { reportInput: true });
   // They say what shall hold from now on. A slip of the pen in another request leaves a field at its default at worst.
   const replaces = method === "PUT" || method === "PATCH";
@@ -69,6 +71,10 @@ export function validate<I extends z.ZodObject>(
   const total = new Set([...wrongFields(issues), ...Object.keys(raw.problems)]).size + unknown.total;
   throw new GatewayError("INVALID_PARAMETERS", "Invalid parameters!", { fields, total });
 }
+
+/** What has nothing is not there, but for fields that null says something of. */
+const takesNull = (field: unknown): boolean =>
+  (field instanceof z.ZodOptional ? field.unwrap() : field) instanceof z.ZodNullable;
 
 /** Says where a field is looked for first. */
 function inQuery(problems: FieldProblems): FieldProblems {

@@ -54,7 +54,9 @@ function settingsIn({
   return {
     ...(archived !== undefined && { archived }),
     ...(pinned !== undefined && { pinned }),
-    ...(mutedUntil !== undefined && { mutedUntil: mutedUntil !== null && mutedUntil >= YEAR_9000 ? FOR_EVER : mutedUntil }),
+    ...(mutedUntil !== undefined && {
+      mutedUntil: mutedUntil !== null && mutedUntil >= YEAR_9000 ? FOR_EVER : mutedUntil,
+    }),
     ...(unread !== undefined && { unread }),
   };
 }

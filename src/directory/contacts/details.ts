@@ -4,7 +4,6 @@ import { GatewayError } from "../../model/errors/errors.ts";
 import { DAY_MS, SECOND_MS } from "../../model/time.ts";
 import type { Store } from "../../store/store.ts";
 import { NotBlockable, type WhatsAppConnection } from "../../whatsapp/port.ts";
-import type { ContactDetails } from "../../whatsapp/port/contacts.ts";
 import { createOneByOne } from "../ask-one.ts";
 import { connected } from "../connected.ts";
 import type { ContactList } from "./list.ts";
@@ -31,9 +30,7 @@ interface QuestionsDeps {
   list: ContactList;
   notes: ContactNotes;
   /** Null unless the number is open. */
-  connection: (
-    deviceId: number,
-  ) => Pick<WhatsAppConnection, "contactDetails" | "setBlocked"> | null;
+  connection: (deviceId: number) => Pick<WhatsAppConnection, "contactDetails" | "setBlocked"> | null;
 }
 
 const KEPT_MS = DAY_MS;
@@ -50,9 +47,9 @@ ON CONFLICT (device_id, person) DO UPDATE SET details = excluded.details, asked_
 export function createContactQuestions(deps: QuestionsDeps): ContactQuestions {
   const { store, log, list, notes, connection } = deps;
   const { bus } = deps.cluster;
-  const oneByOne = createOneByOne<ContactDetails>(store.time, () => true);
+  const oneByOne = createOneByOne<KnownDetails>(store.time, () => true);
 
-  async function ask(deviceId: number, keys: readonly string[]): Promise<ContactDetails | null> {
+  async function ask(deviceId: number, keys: readonly string[]): Promise<KnownDetails | null> {
     const [person] = keys;
     // A person whose LID is known is asked about by it, as phones do.
     const jid = keys.find((key) => key.endsWith("@lid")) ?? person!;
@@ -67,20 +64,19 @@ export function createContactQuestions(deps: QuestionsDeps): ContactQuestions {
       notes.met(deviceId, [
         { person: person!, names: { isBusiness: business !== null, ...(verifiedName && { verifiedName }) } },
       ]);
-      return details;
+      return { ...details, askedAt: now };
     });
     return answer?.value ?? null;
   }
 
   bus.answer(DETAILS, async (deviceId, keys) => {
     const stored = (await list.find(deviceId, keys))?.details ?? null;
-    const now = store.now();
-    if (stored !== null && Math.abs(now - stored.askedAt) < KEPT_MS) return stored;
+    if (stored !== null && Math.abs(store.now() - stored.askedAt) < KEPT_MS) return stored;
     const fresh = await ask(deviceId, keys).catch((err: unknown) => {
       log.warn({ err, device: deviceId }, "WhatsApp did not say what it shows of a contact");
       return null;
     });
-    return fresh === null ? stored : { ...fresh, askedAt: now };
+    return fresh ?? stored;
   });
 
   bus.answer(BLOCK, async (deviceId, { person, blocked }) => {

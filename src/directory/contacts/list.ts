@@ -105,8 +105,7 @@ export function createContactList({ read, box }: Pick<Store, "read" | "box">): C
 }
 
 /** As keys name them: the number first. */
-const namesOf = ({ number, lid }: ContactRecord): string[] =>
-  [number, lid].filter((name) => name !== null);
+const namesOf = ({ number, lid }: ContactRecord): string[] => [number, lid].filter((name) => name !== null);
 
 function matcher(q: string): (record: ContactRecord) => boolean {
   const wanted = q.trim().toLowerCase();

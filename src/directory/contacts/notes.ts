@@ -175,7 +175,9 @@ type Named = ContactNames & { person: string };
 
 /** What was of those parts that are other ones now. What was not known before is news of a number alone. */
 function formerly(before: Named, after: Named): ContactEvent["old"] {
-  const [was, is] = [before, after].map(({ name, pushName, verifiedName }) => name ?? pushName ?? verifiedName);
+  const [was, is] = [before, after].map(
+    ({ name, pushName, verifiedName }) => name ?? pushName ?? verifiedName,
+  );
   return {
     ...(was !== null && was !== is && { name: was }),
     ...(before.lid !== null && before.lid !== after.lid && { lid: before.lid }),

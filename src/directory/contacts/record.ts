@@ -59,11 +59,7 @@ export const openDetails = (
   details: Uint8Array | null,
 ): ContactDetails | null => opened(box, contextOf(deviceId, person), details);
 
-function opened<T>(
-  box: Pick<SecretBox, "openJson">,
-  context: string,
-  value: Uint8Array | null,
-): T | null {
+function opened<T>(box: Pick<SecretBox, "openJson">, context: string, value: Uint8Array | null): T | null {
   if (value === null) return null;
   try {
     return box.openJson<T>(value, context);

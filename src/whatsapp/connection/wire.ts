@@ -10,7 +10,7 @@ import { withoutDevice } from "../jids.ts";
 import { childOf, childrenOf } from "../nodes.ts";
 import type { RetryRequests } from "../signal/session-keeping.ts";
 import { SECOND_MS } from "../../model/time.ts";
-import { countIn, dateUndated } from "../stanza-numbers.ts";
+import { countIn, dateUndated, secondsIn } from "../stanza-numbers.ts";
 import type { Groups } from "../groups/socket-groups.ts";
 import type { Stanzas } from "../receive/stanzas.ts";
 
@@ -68,7 +68,7 @@ export function listenToStanzas(socket: WASocket, deps: WireDeps): void {
     deps.listener.tell({ type: "groups", changes });
     const happenings = readGroupHappenings(node, deps.own());
     if (happenings.length > 0) deps.listener.tell({ type: "groupHappenings", happenings });
-    deps.onGroupTimers(changes, countIn(node.attrs.t));
+    deps.onGroupTimers(changes, secondsIn(node.attrs.t));
     // Whoever had the number before could read on. Source: whatsapp-rust, which does as WhatsApp Web.
     for (const change of changes)
       if (change.kind === "members" && change.action === "modify") void renewOurKey(socket, change.id);

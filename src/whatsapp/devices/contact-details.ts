@@ -1,7 +1,12 @@
 import type { BinaryNode, WASocket } from "@whiskeysockets/baileys";
 import { verifiedNameIn } from "../content/verified-name.ts";
 import { childOf, childrenOf, textOf } from "../nodes.ts";
-import { NotBlockable, type BusinessDetails, type BusinessHours, type ContactDetails } from "../port/contacts.ts";
+import {
+  NotBlockable,
+  type BusinessDetails,
+  type BusinessHours,
+  type ContactDetails,
+} from "../port/contacts.ts";
 import { isLid, isPn, userOf, withoutDevice } from "../jids.ts";
 import { askAboutUsers, limited, refusalCode } from "./questions.ts";
 import { Unanswered } from "./unanswered.ts";
@@ -52,7 +57,11 @@ async function businessOf(socket: Socket, jid: string): Promise<BusinessDetails>
     content: [{ tag: "profile", attrs: { jid } }],
   };
   const answer = await limited(
-    socket.query({ tag: "iq", attrs: { to: "s.whatsapp.net", xmlns: "w:biz", type: "get" }, content: [asked] }),
+    socket.query({
+      tag: "iq",
+      attrs: { to: "s.whatsapp.net", xmlns: "w:biz", type: "get" },
+      content: [asked],
+    }),
   );
   const profile = childOf(childOf(answer as BinaryNode | undefined, "business_profile"), "profile");
   return {

@@ -4,7 +4,7 @@ import type { OwnIds } from "../addresses.ts";
 import { isLid, isPn, userOf, withoutDevice } from "../jids.ts";
 import { childOf, childrenOf, textOf } from "../nodes.ts";
 import type { GroupAction, GroupHappening } from "../port/happenings.ts";
-import { countIn } from "../stanza-numbers.ts";
+import { secondsIn } from "../stanza-numbers.ts";
 
 /** What everybody is told by a word; a tag that is not here is nothing that people see. */
 const ACTIONS: Record<string, GroupAction> = {
@@ -43,7 +43,7 @@ export function readGroupHappenings(notification: BinaryNode, own: OwnIds): Grou
   return childrenOf(notification).flatMap((node, index): GroupHappening[] => {
     const action = ACTIONS[node.tag];
     if (action === undefined) return [];
-    const of = { key: `${id}:${index}`, group: withoutDevice(from), at: countIn(t) * SECOND_MS };
+    const of = { key: `${id}:${index}`, group: withoutDevice(from), at: secondsIn(t) * SECOND_MS };
     return [{ ...of, ...said(node, action, by, own) }];
   });
 }

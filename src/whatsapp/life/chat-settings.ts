@@ -1,4 +1,10 @@
-import type { BinaryNode, ChatModification, ChatUpdate, WAPatchName, WASocket } from "@whiskeysockets/baileys";
+import type {
+  BinaryNode,
+  ChatModification,
+  ChatUpdate,
+  WAPatchName,
+  WASocket,
+} from "@whiskeysockets/baileys";
 import { baileys } from "../baileys.ts";
 import { withoutDevice } from "../jids.ts";
 import { childOf, childrenOf } from "../nodes.ts";

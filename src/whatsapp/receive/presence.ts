@@ -4,7 +4,7 @@ import { withoutDevice } from "../jids.ts";
 import { childrenOf } from "../nodes.ts";
 import type { ConnectionListener } from "../port.ts";
 import type { MovedPerson, Presence, PresenceState } from "../port/happenings.ts";
-import { countIn } from "../stanza-numbers.ts";
+import { secondsIn } from "../stanza-numbers.ts";
 
 /** Tells how people are, as far as WhatsApp says: it says nothing to who is not online itself. */
 export function listenForPresence(
@@ -24,7 +24,7 @@ function presenceIn(node: BinaryNode): Presence | null {
   const chat = withoutDevice(from);
   if (chat === "") return null;
   const person = withoutDevice(participant) || chat;
-  const seen = last === undefined || last === "deny" ? 0 : countIn(last);
+  const seen = last === undefined || last === "deny" ? 0 : secondsIn(last);
   const lastSeen = seen > 0 ? seen * SECOND_MS : null;
   if (node.tag === "presence")
     return { chat, person, state: type === "unavailable" ? "offline" : "online", lastSeen };

@@ -111,7 +111,9 @@ function timerOf(chat: Chat): NamedTimer[] {
   const { id, pnJid, lidJid, ephemeralExpiration, ephemeralSettingTimestamp } = chat;
   const seconds = baileys.toNumber(ephemeralExpiration);
   const since = baileys.toNumber(ephemeralSettingTimestamp);
-  const names = [id, pnJid, lidJid].map(withoutDevice).filter((name) => isPn(name) || isLid(name) || isGroup(name));
+  const names = [id, pnJid, lidJid]
+    .map(withoutDevice)
+    .filter((name) => isPn(name) || isLid(name) || isGroup(name));
   if (names.length === 0 || !(seconds > 0)) return [];
   const timer = timerSetAt(seconds, since);
   return timer === null ? [] : [{ names: [...new Set(names)], timer }];

@@ -47,7 +47,8 @@ function handleChatState(needs: Needs, connection: Connection, node: BinaryNode)
     for (const device of listedDevices(needs.world.account(number))) {
       const isHere = !needs.behaviour.presence || needs.profiles.of(number).available.has(device);
       const isBlocked = !group && needs.profiles.blocks(device.account, sender.account);
-      if (device.active && isHere && !isBlocked) device.connection?.send(element("chatstate", attrs, [state!]));
+      if (device.active && isHere && !isBlocked)
+        device.connection?.send(element("chatstate", attrs, [state!]));
     }
   }
 }

@@ -82,8 +82,7 @@ function tell({ profiles }: Needs, observer: Device, account: Account): void {
   observer.connection?.send(isBlocked ? hidden(from) : presenceOf(profile, from));
 }
 
-const hidden = (from: string): BinaryNode =>
-  element("presence", { from, type: "unavailable", last: "deny" });
+const hidden = (from: string): BinaryNode => element("presence", { from, type: "unavailable", last: "deny" });
 
 function presenceOf({ available, seenAt, privacy }: Profile, from: string): BinaryNode {
   const showsSeen = privacy.get("last") !== "none";
