@@ -100,11 +100,7 @@ async function join(base: Base, node: ClusterNode | null, { epoch, soleUse }: He
     keys,
     ...signedIn,
     numbers: { ...numbers, register, remove },
-    outbox: {
-      ...path,
-      submit: notingWhomItWritesTo(path.submit, data.contactNotes),
-      find: path.findSent,
-    },
+    outbox: { ...notingWhomItWritesTo(path, data.contactNotes), find: path.findSent },
     idempotency: createIdempotency({ store, log, node: base.cluster.node }),
     audit,
     ...directory,

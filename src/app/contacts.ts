@@ -53,10 +53,13 @@ export const notesWhomItMeets = ({ met, moved }: ContactNotes): Observer => ({
 });
 
 /** And those who are written to. */
-export const notingWhomItWritesTo =
-  (submit: MessagePath["submit"], { met }: ContactNotes): MessagePath["submit"] =>
-  async (request) => {
-    const results = await submit(request);
+export const notingWhomItWritesTo = <Path extends Pick<MessagePath, "submit">>(
+  path: Path,
+  { met }: ContactNotes,
+): Path => ({
+  ...path,
+  async submit(request) {
+    const results = await path.submit(request);
     const { deviceId, destinations } = request;
     const reached = destinations.filter((_, index) => results[index]?.state !== "failed");
     met(
@@ -64,4 +67,5 @@ export const notingWhomItWritesTo =
       reached.map(({ jid }) => ({ person: jid, names: {} })),
     );
     return results;
-  };
+  },
+});

@@ -59,6 +59,8 @@ interface Watched {
   end: Cancel;
 }
 
+const quietly = (work: Promise<void> | undefined): void => void work?.catch(() => undefined);
+
 const WATCH = defineQuestion<WatchedChat, number>("directory.watch-presence", 8 * SECOND_MS);
 /** WhatsApp tells of all of them at once whenever the connection is made anew. */
 const MOST_CHATS = 100;
@@ -68,7 +70,6 @@ export function createPresenceWatch(deps: PresenceWatchDeps): PresenceWatch {
   const { time, cluster, canonicalChat, connection, observe } = deps;
   /** By number, then by canonical key. */
   const watched = new Map<number, Map<string, Watched>>();
-  const quietly = (work: Promise<void> | undefined): void => void work?.catch(() => undefined);
 
   function ended(deviceId: number, chat: string): void {
     const chats = watched.get(deviceId);

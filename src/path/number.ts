@@ -93,27 +93,13 @@ export function openNumber(shared: SharedPath, deviceId: number, onLost: () => v
     record: inbox.recordTimer,
     deliver: lanes.due,
   });
-  const readings = createReadings({
-    deviceId,
-    store,
-    log,
-    canonicalChat: directory.canonicalChat,
-    notices: shared.webhooks.notices,
-    observe: observers.tell,
-  });
-  const happenings = createHappenings({
-    deviceId,
-    store,
-    log,
-    notices: shared.webhooks.notices,
-    observe: observers.tell,
-  });
+  const { read, happen, ended: told } = openTelling(shared, deviceId, store);
   let closed: Promise<void> | null = null;
 
   async function close(): Promise<void> {
     // Handlers have no time: what they were asked is asked again.
     void lanes.close();
-    const ended = [timers.close(), readings.ended(), happenings.ended(), outbox.close(), webhook.stop()];
+    const ended = [timers.close(), told(), outbox.close(), webhook.stop()];
     await time.within(CLOSING_MS, Promise.all(ended));
     tenure.end();
     webhook.abort(new Error("The number is closed."));
@@ -133,8 +119,8 @@ export function openNumber(shared: SharedPath, deviceId: number, onLost: () => v
     enter: lanes.enter,
     settle: lanes.settle,
     isPlaced: lanes.isPlaced,
-    read: readings.read,
-    happen: happenings.happen,
+    read,
+    happen,
     due: timers.expect,
     outbox,
     webhook,
@@ -149,5 +135,31 @@ export function openNumber(shared: SharedPath, deviceId: number, onLost: () => v
     },
     cutOff: webhook.abort,
     close: () => (closed ??= close()),
+  };
+}
+
+/** Tells what no message tells of, in its order. */
+function openTelling(
+  { log, directory, webhooks, observers }: SharedPath,
+  deviceId: number,
+  store: SharedPath["store"],
+): Pick<Readings, "read" | "ended"> & Pick<Happenings, "happen"> {
+  const { notices } = webhooks;
+  const telling = {
+    deviceId,
+    store,
+    log,
+    canonicalChat: directory.canonicalChat,
+    notices,
+    observe: observers.tell,
+  };
+  const readings = createReadings(telling);
+  const happenings = createHappenings(telling);
+  return {
+    read: readings.read,
+    happen: happenings.happen,
+    async ended() {
+      await Promise.all([readings.ended(), happenings.ended()]);
+    },
   };
 }

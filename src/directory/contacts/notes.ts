@@ -76,7 +76,6 @@ ON CONFLICT (device_id, person) DO UPDATE SET names = excluded.names, seen_at = 
 
 /** A person that is in memory as it is in the rows costs one look into a map. */
 export function createContactNotes({ store, log, observe }: NotesDeps): ContactNotes {
-  const { box } = store;
   const known = createLru<string, Remembered>(REMEMBERED);
   const waiting = new Map<string, { deviceId: number; seen: SeenPerson }>();
   let writing: Promise<void> | null = null;
@@ -87,29 +86,13 @@ export function createContactNotes({ store, log, observe }: NotesDeps): ContactN
     return before !== undefined && !isOld(before, store.now()) && !differs(before.names, names);
   }
 
-  /** Those of one number, with what rows and memory had of them. */
+  /** Those of one number. */
   async function write(deviceId: number, some: SeenPerson[]): Promise<void> {
-    const now = store.now();
     const addresses = some.flatMap(({ person, before, names }) => [person, before, names.lid]);
     const asked = addresses.filter((address) => typeof address === "string");
     const rows = await store.read(KNOWN, [deviceId, JSON.stringify(asked)]);
-    const stored = new Map(rows.map((row) => [row.person, row]));
-    const statements: Statement[] = [];
-    const events: ContactEvent[] = [];
-    for (const { person, before: moved, names } of some) {
-      const row = stored.get(person);
-      // Whoever was known under another address only is no stranger under this one.
-      const former = row ?? stored.get(moved ?? names.lid ?? "");
-      const before = former ? openNames(box, deviceId, former.person, former.names) : NO_NAMES;
-      const after = { ...before, ...names };
-      const isSame = row !== undefined && !differs(before, names) && !isOld(row, now);
-      known.set(keyOf(deviceId, person), { names: after, seenAt: isSame ? row.seenAt : now });
-      if (isSame) continue;
-      statements.push({ sql: KEEP, args: [deviceId, person, sealed(box, deviceId, person, after), now] });
-      const old = former ? formerly({ ...before, person: former.person }, { ...after, person }) : {};
-      const changed = Object.keys(old) as ContactPart[];
-      if (changed.length > 0) events.push({ type: "contact", deviceId, person, at: now, changed, old });
-    }
+    const { statements, events, remembered } = changesOf(store, deviceId, some, rows);
+    for (const [person, one] of remembered) known.set(keyOf(deviceId, person), one);
     if (statements.length > 0) await store.writer.commit(statements, { owning: null });
     events.forEach(observe);
   }
@@ -159,6 +142,35 @@ export function createContactNotes({ store, log, observe }: NotesDeps): ContactN
     },
     idle: async () => writing ?? undefined,
   };
+}
+
+/** What is to be written of people, with what the rows had of them. */
+function changesOf(
+  { box, now: clock }: Pick<Store, "box" | "now">,
+  deviceId: number,
+  some: readonly SeenPerson[],
+  rows: ReturnType<typeof KNOWN.decode>,
+) {
+  const now = clock();
+  const stored = new Map(rows.map((row) => [row.person, row]));
+  const remembered = new Map<string, Remembered>();
+  const statements: Statement[] = [];
+  const events: ContactEvent[] = [];
+  for (const { person, before: moved, names } of some) {
+    const row = stored.get(person);
+    // Whoever was known under another address only is no stranger under this one.
+    const former = row ?? stored.get(moved ?? names.lid ?? "");
+    const before = former ? openNames(box, deviceId, former.person, former.names) : NO_NAMES;
+    const after = { ...before, ...names };
+    const isSame = row !== undefined && !differs(before, names) && !isOld(row, now);
+    remembered.set(person, { names: after, seenAt: isSame ? row.seenAt : now });
+    if (isSame) continue;
+    statements.push({ sql: KEEP, args: [deviceId, person, sealed(box, deviceId, person, after), now] });
+    const old = former ? formerly({ ...before, person: former.person }, { ...after, person }) : {};
+    const changed = Object.keys(old) as ContactPart[];
+    if (changed.length > 0) events.push({ type: "contact", deviceId, person, at: now, changed, old });
+  }
+  return { statements, events, remembered };
 }
 
 const keyOf = (deviceId: number, person: string): string => `${deviceId} ${person}`;

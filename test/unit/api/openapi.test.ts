@@ -252,7 +252,6 @@ describe("the OpenAPI document", () => {
       "POST /groups/create",
       "GET /groups/{id}/requests",
       "POST /check-numbers",
-      "GET /contacts/{contact}",
       "GET /devices/{number}/audit",
       "POST /devices/{number}/webhook/test",
       "GET /deliveries/{id}",

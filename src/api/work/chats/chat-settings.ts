@@ -1,15 +1,15 @@
-import type { Caller } from "../../accounts/caller.ts";
-import { shownAddress } from "../../conversations/shown.ts";
-import { FOR_EVER, type ChatSettings, type LastMessage } from "../../directory/chat-settings.ts";
-import { parseDestination } from "../../model/address.ts";
-import type { DeviceRecord } from "../../numbers/numbers.ts";
-import { mayReach } from "../access/recipients.ts";
-import { findSender, requireLinked } from "../access/senders.ts";
-import { notFound } from "../answers/unmatched.ts";
-import type { CallOf } from "../call.ts";
-import type { changeChat } from "../endpoints/conversations.ts";
-import type { App } from "../services.ts";
-import { chatSettingsView } from "../views/conversations.ts";
+import type { Caller } from "../../../accounts/caller.ts";
+import { shownAddress } from "../../../conversations/shown.ts";
+import { FOR_EVER, type ChatSettings, type LastMessage } from "../../../directory/chat-settings.ts";
+import { parseDestination } from "../../../model/address.ts";
+import type { DeviceRecord } from "../../../numbers/numbers.ts";
+import { mayReach } from "../../access/recipients.ts";
+import { findSender, requireLinked } from "../../access/senders.ts";
+import { notFound } from "../../answers/unmatched.ts";
+import type { CallOf } from "../../call.ts";
+import type { changeChat } from "../../endpoints/conversations.ts";
+import type { App } from "../../services.ts";
+import { chatSettingsView } from "../../views/conversations.ts";
 
 /** From here on nobody means a time. */
 const YEAR_9000 = Date.UTC(9000, 0);

@@ -1,11 +1,11 @@
-import { shownAddress } from "../../conversations/shown.ts";
-import { parseDestination } from "../../model/address.ts";
-import { mayReach } from "../access/recipients.ts";
-import { findSender, requireLinked } from "../access/senders.ts";
-import { notFound } from "../answers/unmatched.ts";
-import type { CallOf } from "../call.ts";
-import type { watchPresence } from "../endpoints/conversations.ts";
-import { iso } from "../views/views.ts";
+import { shownAddress } from "../../../conversations/shown.ts";
+import { parseDestination } from "../../../model/address.ts";
+import { mayReach } from "../../access/recipients.ts";
+import { findSender, requireLinked } from "../../access/senders.ts";
+import { notFound } from "../../answers/unmatched.ts";
+import type { CallOf } from "../../call.ts";
+import type { watchPresence } from "../../endpoints/conversations.ts";
+import { iso } from "../../views/views.ts";
 
 /**
  * Lets `presence` events of a chat come for a while.
