@@ -68,7 +68,7 @@ const CLOSING_MS = 2 * SECOND_MS;
  * @param onLost a commit has shown that another process has it; called once or more
  */
 export function openNumber(shared: SharedPath, deviceId: number, onLost: () => void): OpenNumber {
-  const { log, directory, observers } = shared;
+  const { observers } = shared;
   const { time } = shared.store;
   // Whatever is still under way when it has been closed writes nothing more.
   const tenure = beginTenure(shared.store, deviceId);
