@@ -117,6 +117,33 @@ it("follows what the owner does on the phone, also before it was linked", async 
   await until(async () => (await chat(world, ANA)).pinned === false);
 });
 
+it("what WhatsApp does not take is no change, and can be made again", async () => {
+  const world = await openShop();
+  const { sim } = world;
+  await sim.spoilAppState(SHOP, "regular_low", "refused");
+  expect(await change(world, ANA, { archived: true })).toMatchObject({
+    status: 502,
+    body: { errors: { code: "WHATSAPP_REFUSED" } },
+  });
+  expect(await chat(world, ANA)).toMatchObject(AS_NEW);
+  await sim.spoilAppState(SHOP, "regular_low");
+  // At the same time the owner does something: whoever comes second reads on, and writes again.
+  const [answer] = await Promise.all([
+    change(world, ANA, { archived: true, muted_until: "2031-01-01T00:00:00Z" }),
+    sim.changeAppState(SHOP, { kind: "pin", chat: BEN, pinned: true }),
+    sim.changeAppState(SHOP, { kind: "mute", chat: BEN, until: -1 }),
+  ]);
+  expect(answer.status).toBe(200);
+  expect(await onPhone(world, `${ANA}@s.whatsapp.net`)).toMatchObject({
+    archive: { archived: true },
+    mute: { muted: true },
+  });
+  expect(await onPhone(world, `${BEN}@s.whatsapp.net`)).toMatchObject({
+    pin_v1: { pinned: true },
+    mute: { muteEndTimestamp: -1 },
+  });
+});
+
 it("messages disappear: a contact is told so, and a group by its setting", async () => {
   const world = await openShop();
   const { sim, gateway, key } = world;

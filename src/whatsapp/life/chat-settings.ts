@@ -93,10 +93,11 @@ async function write(socket: Socket, jid: string, change: ChatModification): Pro
     }
     const names = refused.names();
     if (names.length === 0) return;
-    if (attempt === ATTEMPTS) throw new Error("Other devices of the number change its chats all the time.");
+    // What the library has noted of it by now never was.
     const nothing = Object.fromEntries(names.map((name) => [name, null]));
     await socket.authState.keys.set({ "app-state-sync-version": nothing });
     await socket.resyncAppState(names, false);
+    if (attempt === ATTEMPTS) throw new Error("WhatsApp does not take the change of a chat.");
   }
 }
 
