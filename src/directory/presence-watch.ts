@@ -73,26 +73,37 @@ export function createPresenceWatch(deps: PresenceWatchDeps): PresenceWatch {
 
   function ended(deviceId: number, chat: string): void {
     const chats = watched.get(deviceId);
+    chats?.get(chat)?.end();
     chats?.delete(chat);
     if (chats?.size !== 0) return;
     watched.delete(deviceId);
     quietly(connection(deviceId)?.goOffline());
   }
 
+  /** From now on, instead of what was said of the chat before. */
+  function register(deviceId: number, chat: string, { jid, until }: Pick<Watched, "jid" | "until">): void {
+    const chats = watched.get(deviceId) ?? new Map<string, Watched>();
+    chats.get(chat)?.end();
+    chats.set(chat, { jid, until, end: time.after(until - time.now(), () => ended(deviceId, chat)) });
+    watched.set(deviceId, chats);
+  }
+
   cluster.bus.answer(WATCH, async (deviceId, { keys, seconds }) => {
     const line = connected(connection(deviceId));
     const chat = keys[0]!;
-    const chats = watched.get(deviceId) ?? new Map<string, Watched>();
-    if (!chats.has(chat) && chats.size >= MOST_CHATS)
-      throw new GatewayError("RATE_LIMITED", `A number watches at most ${MOST_CHATS} chats at a time.`, {
-        retryAfter: seconds,
-      });
+    const before = watched.get(deviceId)?.get(chat);
+    if (before === undefined) refuseMore(time.now(), watched.get(deviceId));
     const jid = keys.find((key) => key.endsWith("@lid")) ?? chat;
-    await line.watchPresence(jid);
     const until = time.now() + seconds * SECOND_MS;
-    chats.get(chat)?.end();
-    chats.set(chat, { jid, until, end: time.after(seconds * SECOND_MS, () => ended(deviceId, chat)) });
-    watched.set(deviceId, chats);
+    // Before WhatsApp has answered: what ends meanwhile must not take the number offline.
+    register(deviceId, chat, { jid, until });
+    try {
+      await line.watchPresence(jid);
+    } catch (error) {
+      if (before === undefined || before.until <= time.now()) ended(deviceId, chat);
+      else register(deviceId, chat, before);
+      throw error;
+    }
     return until;
   });
 
@@ -117,4 +128,13 @@ export function createPresenceWatch(deps: PresenceWatchDeps): PresenceWatch {
       watched.delete(deviceId);
     },
   };
+}
+
+/** @throws RATE_LIMITED */
+function refuseMore(now: number, chats: ReadonlyMap<string, Watched> = new Map()): void {
+  if (chats.size < MOST_CHATS) return;
+  const soonest = Math.min(...[...chats.values()].map(({ until }) => until));
+  throw new GatewayError("RATE_LIMITED", `A number watches at most ${MOST_CHATS} chats at a time.`, {
+    retryAfter: Math.max(1, Math.ceil((soonest - now) / SECOND_MS)),
+  });
 }

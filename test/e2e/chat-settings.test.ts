@@ -187,3 +187,19 @@ it("names what is wrong, and finds no chat in which nothing was written", async 
     expect((await change(world, named, { archived: true })).status).toBe(404);
   expect((await change(world, ANA, {})).body.data).toMatchObject(AS_NEW);
 });
+
+it("a key changes and watches the chats with its own recipients alone", async () => {
+  const world = await openShop();
+  const { sim, gateway, key } = world;
+  await sim.sendText(BEN, SHOP, "Hello, too");
+  await until(async () => (await chat(world, BEN)) !== undefined);
+  const limited = { name: "Ben alone", permissions: ["messages"], recipients: [BEN] };
+  const made = await gateway.post("/api-keys", limited, { key });
+  const his = { ...world, key: made.body.api_key as string };
+  const watch = (named: string) => gateway.post(`/chats/${named}/presence`, { sender: SHOP }, his);
+  expect((await change(his, ANA, { pinned: true })).status).toBe(404);
+  expect((await watch(ANA)).status).toBe(404);
+  expect(await chat(world, ANA)).toMatchObject(AS_NEW);
+  expect((await change(his, BEN, { pinned: true })).status).toBe(200);
+  expect((await watch(BEN)).status).toBe(200);
+});
