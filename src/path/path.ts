@@ -173,6 +173,7 @@ export function joinMessagePath(deps: MessagePathDeps): { path: MessagePath; inn
     onLost: deps.onLost,
   });
   observers.add(sendsWhenTold(numbers));
+  observers.add(happensWhenTold(numbers));
   const path = asMessagePath(deps, { ...queues, ...answerers, chats, pipeline, timers, numbers });
   return { path, inner: { webhooks, outbox, state, numbers } };
 }
@@ -181,6 +182,21 @@ export function joinMessagePath(deps: MessagePathDeps): { path: MessagePath; inn
 const sendsWhenTold = ({ get }: OpenNumbers): Observer => ({
   online: ({ deviceId }) => get(deviceId)?.outbox.wake(),
   lock: ({ deviceId, lock }) => void get(deviceId)?.outbox.reachoutTold(lock),
+});
+
+/** What is done to groups, how people are that somebody watches, and what they are called. */
+const happensWhenTold = ({ get }: OpenNumbers): Observer => ({
+  groupHappenings({ deviceId, happenings }) {
+    const all = happenings.map(({ group, ...said }) => ({ type: "group" as const, chat: group, ...said }));
+    get(deviceId)?.happen(all);
+  },
+  presence({ deviceId, chat, ...said }) {
+    const key = `${said.at}:${said.person}:${said.state}`;
+    get(deviceId)?.happen([{ chat, key, ...said }]);
+  },
+  contact({ deviceId, person, at, changed, old }) {
+    get(deviceId)?.happen([{ type: "contact", chat: person, key: String(at), at, changed, old }]);
+  },
 });
 
 /** Timers of bots come back in as messages. */

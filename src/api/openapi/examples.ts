@@ -80,6 +80,20 @@ const cards = {
   number: PERSON,
   contacts: [{ name: "Ana Lima", numbers: ["31600000002"], organization: "Corner shop" }],
 };
+const shownChat = {
+  archived: false,
+  pinned: false,
+  muted_until: null,
+  marked_unread: false,
+  disappearing: 0,
+};
+const person = {
+  number: PERSON,
+  lid: "123456789012345@lid",
+  name: "Ana from the bakery",
+  push_name: "Ana",
+  verified_name: "Ana's Bakery",
+};
 const account = { id: ACCOUNT, name: "Corner shop", plan: "basic", enabled: true, created_at: AT };
 const sessionTimes = {
   created_at: AT,
@@ -359,7 +373,24 @@ export const EXAMPLES: Record<string, Example> = {
       unread: 1,
       taken_over_until: null,
       bot: null,
+      ...shownChat,
     }),
+  },
+  "PATCH /chats/{chat}": {
+    path: { chat: PERSON },
+    input: { sender: SENDER, pinned: true, disappearing: 604_800 },
+    output: one("Chat changed.", {
+      sender: SENDER,
+      chat: PERSON,
+      ...shownChat,
+      pinned: true,
+      disappearing: 604_800,
+    }),
+  },
+  "POST /chats/{chat}/presence": {
+    path: { chat: PERSON },
+    input: { sender: SENDER, seconds: 600 },
+    output: one("Watched.", { sender: SENDER, chat: PERSON, until: AT }),
   },
   "POST /chats/{chat}/read": {
     path: { chat: PERSON },
@@ -500,6 +531,40 @@ export const EXAMPLES: Record<string, Example> = {
       total: 1,
       data: [{ number: PERSON, exists: true, lid: "123456789012345@lid", checked_at: AT }],
     }),
+  },
+  "GET /contacts": {
+    input: { sender: SENDER, q: "ana" },
+    output: page("Contacts.", { ...person, business: true }),
+  },
+  "GET /contacts/{contact}": {
+    path: { contact: PERSON },
+    input: { sender: SENDER },
+    output: one("Contact.", {
+      ...person,
+      about: "Fresh bread from six",
+      picture_url: "https://pps.whatsapp.net/v/t61/n.jpg",
+      business: {
+        description: "Bread and cake",
+        website: "https://example.com",
+        email: "ana@example.com",
+        address: "Dam 1, Amsterdam",
+        hours: {
+          timezone: "Europe/Amsterdam",
+          days: [{ day: "mon", mode: "specific_hours", open: "08:00", close: "18:00" }],
+        },
+      },
+      checked_at: AT,
+    }),
+  },
+  "PUT /contacts/{contact}/block": {
+    path: { contact: PERSON },
+    input: { sender: SENDER },
+    output: one("Blocked.", { sender: SENDER, contact: PERSON, blocked: true }),
+  },
+  "DELETE /contacts/{contact}/block": {
+    path: { contact: PERSON },
+    input: { sender: SENDER },
+    output: one("No longer blocked.", { sender: SENDER, contact: PERSON, blocked: false }),
   },
   "GET /channels": { input: { sender: SENDER }, output: page("Channels.", channel) },
   "POST /channels": {

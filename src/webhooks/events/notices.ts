@@ -13,6 +13,7 @@ import {
   type StandingOf,
   type StateEvent,
 } from "./state-events.ts";
+import { happeningEvent, type Happening, type HappeningEvent } from "./happening-events.ts";
 import type { WebhookEvent } from "../webhook-event.ts";
 
 interface NoticesDeps {
@@ -45,6 +46,8 @@ export interface Notices {
   locked(deviceId: number, until: number | null): Promise<Intake>;
   /** The owner has read messages on another device of the number. */
   read(deviceId: number, reading: Omit<ReadElsewhere, "number">): Promise<Intake>;
+  /** What people do, and no message tells of. */
+  happened(deviceId: number, happenings: readonly Happening[]): Promise<Intake>;
   /** A number is in another state. */
   moved(deviceId: number, standing: StandingOf): Intake;
 }
@@ -54,24 +57,26 @@ const NUMBER = defineQuery("select number, state from devices where id = ?", {
   state: devices.state,
 });
 
+type Posted = StateEvent | HappeningEvent;
+
 interface Notice {
   /** What makes it this one and no other of its number: told twice, it is posted once. */
   key: string;
   /** Canonical key of the chat in whose order it is posted. */
   chat: string;
-  event(id: string): StateEvent;
+  event(id: string): Posted;
 }
 
 /** Notices for the webhooks of all numbers. */
 export function createNotices({ store, now, registry, wake, observe }: NoticesDeps): Notices {
   const { box } = store;
 
-  function webhookFor(deviceId: number, name: StateEvent["type"]) {
+  function webhookFor(deviceId: number, name: Posted["type"]) {
     const webhook = registry.get(deviceId);
     return webhook !== null && isActive(webhook) && webhook.events.includes(name) ? webhook : null;
   }
 
-  function post(deviceId: number, name: StateEvent["type"], notices: Notice[]): Intake {
+  function post(deviceId: number, name: Posted["type"], notices: Notice[]): Intake {
     const webhook = webhookFor(deviceId, name);
     if (webhook === null || notices.length === 0) return NO_INTAKE;
     const deliveries = notices.map((notice) => deliveryOf(box, deviceId, notice, now()));
@@ -115,6 +120,19 @@ export function createNotices({ store, now, registry, wake, observe }: NoticesDe
         return { key: `read:${where.chat}:${waId}`, chat: where.chat, event: () => readEvent(waId, where) };
       });
       return post(deviceId, "read", notices);
+    },
+
+    async happened(deviceId, happenings) {
+      const wanted = happenings.filter(({ type }) => webhookFor(deviceId, type) !== null);
+      const known = wanted.length === 0 ? null : await store.readOne(NUMBER, [deviceId]);
+      if (known === null) return NO_INTAKE;
+      // All of them are of one type.
+      const notices = wanted.map((happening): Notice => ({
+        key: `${happening.type}:${happening.chat}:${happening.key}`,
+        chat: happening.chat,
+        event: (id) => happeningEvent(id, known.number, happening),
+      }));
+      return post(deviceId, wanted[0]!.type, notices);
     },
 
     async locked(deviceId, until) {

@@ -28,6 +28,12 @@ const NO_DEADLINES = [
   ...["api_keys", "sessions", "links"].map((table) => `${table}.last_used_at`),
   "lid_map.seen_at",
   "number_checks.checked_at",
+  "chat_settings.updated_at",
+  // By the phone's clock.
+  "chat_settings.muted_until",
+  "contacts.asked_at",
+  "contacts.created_at",
+  "contacts.seen_at",
   "connections.opened_at",
   "connections.closed_at",
   "missing_messages.noticed_at",

@@ -1,10 +1,10 @@
-import type { Caller } from "../../accounts/caller.ts";
-import { MINUTE_MS } from "../../model/time.ts";
-import { findChat, findSender } from "../access/senders.ts";
-import type { CallOf } from "../call.ts";
-import type { handChatBack, takeChatOver } from "../endpoints/conversations.ts";
-import type { App } from "../services.ts";
-import { iso } from "../views/views.ts";
+import type { Caller } from "../../../accounts/caller.ts";
+import { MINUTE_MS } from "../../../model/time.ts";
+import { findChat, findSender } from "../../access/senders.ts";
+import type { CallOf } from "../../call.ts";
+import type { handChatBack, takeChatOver } from "../../endpoints/conversations.ts";
+import type { App } from "../../services.ts";
+import { iso } from "../../views/views.ts";
 
 /** Bots pause in the chat. */
 export const takeOver = async ({ app, caller, input, params }: CallOf<typeof takeChatOver>) => ({

@@ -1,10 +1,10 @@
-import type { Caller } from "../../accounts/caller.ts";
-import { shownAddress } from "../../conversations/shown.ts";
-import { parseDestination } from "../../model/address.ts";
-import { mayReach } from "../access/recipients.ts";
-import { findSender, requireLinked } from "../access/senders.ts";
-import type { App } from "../services.ts";
-import { notFound } from "../answers/unmatched.ts";
+import type { Caller } from "../../../accounts/caller.ts";
+import { shownAddress } from "../../../conversations/shown.ts";
+import { parseDestination } from "../../../model/address.ts";
+import { mayReach } from "../../access/recipients.ts";
+import { findSender, requireLinked } from "../../access/senders.ts";
+import type { App } from "../../services.ts";
+import { notFound } from "../../answers/unmatched.ts";
 
 /**
  * Notes that what there is in a chat of a number was read, and tells its writers.

@@ -1,11 +1,11 @@
-import type { Caller } from "../../accounts/caller.ts";
-import { shownAddress } from "../../conversations/shown.ts";
-import { parseDestination } from "../../model/address.ts";
-import type { ChatPresence } from "../../directory/chat-presence.ts";
-import { mayReach } from "../access/recipients.ts";
-import { findSender, requireLinked } from "../access/senders.ts";
-import { notFound } from "../answers/unmatched.ts";
-import type { App } from "../services.ts";
+import type { Caller } from "../../../accounts/caller.ts";
+import { shownAddress } from "../../../conversations/shown.ts";
+import { parseDestination } from "../../../model/address.ts";
+import type { ChatPresence } from "../../../directory/chat-presence.ts";
+import { mayReach } from "../../access/recipients.ts";
+import { findSender, requireLinked } from "../../access/senders.ts";
+import { notFound } from "../../answers/unmatched.ts";
+import type { App } from "../../services.ts";
 
 interface Shown {
   sender: string;
