@@ -90,7 +90,10 @@ export const listContacts = endpoint({
   errors: ["SENDER_NOT_FOUND"],
   input: z.object({
     sender: ownNumber(),
-    q: text(1, 100).optional().meta({ description: "A part of a name, or of the digits" }),
+    q: text(1, 100).optional().meta({
+      description:
+        "A part of a name, or of the digits. Names are stored sealed: a page looks through 200 people, may be empty, and goes on with `next`",
+    }),
     ...pageOfMany(),
   }),
   output: pageOf(contact),
