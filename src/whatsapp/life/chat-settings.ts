@@ -1,22 +1,11 @@
-import type {
-  BinaryNode,
-  ChatModification,
-  ChatUpdate,
-  WAPatchName,
-  WASocket,
-} from "@whiskeysockets/baileys";
+import type { ChatModification, ChatUpdate, WASocket } from "@whiskeysockets/baileys";
 import { baileys } from "../baileys.ts";
 import { withoutDevice } from "../jids.ts";
-import { childOf, childrenOf } from "../nodes.ts";
 import type { ChatChange, ChatSettings, LastMessage } from "../port/chats.ts";
 import type { ConnectionListener } from "../port.ts";
-import { outsideTransactions } from "../signal/outside-transactions.ts";
+import { writeAppState } from "./app-state-writes.ts";
 
 type Socket = Pick<WASocket, "ws" | "ev" | "authState" | "chatModify" | "resyncAppState">;
-
-/** Other devices write at the same time. */
-const ATTEMPTS = 4;
-const ANSWERED = "CB:iq,type:result,sync";
 
 /**
  * Tells how the phone shows its chats, at once: Baileys keeps what it reads at linking back for chats whose history has not come. What it makes
@@ -60,8 +49,7 @@ export async function changeChat(
   settings: ChatSettings,
   last: LastMessage | null,
 ): Promise<void> {
-  for (const change of modificationsOf(jid, settings, last))
-    await outsideTransactions(() => write(socket, jid, change));
+  for (const change of modificationsOf(jid, settings, last)) await writeAppState(socket, change, jid);
 }
 
 function modificationsOf(jid: string, settings: ChatSettings, last: LastMessage | null): ChatModification[] {
@@ -81,33 +69,3 @@ const minimal = (jid: string, { id, fromMe, participant, timestamp }: LastMessag
   key: { remoteJid: jid, id, fromMe, ...(participant !== null && { participant }) },
   messageTimestamp: timestamp,
 });
-
-/** Baileys takes a refusal for success: another device had written before. Then what is there is read anew, whole. */
-async function write(socket: Socket, jid: string, change: ChatModification): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    const refused = refusals(socket.ws);
-    try {
-      await socket.chatModify(change, jid);
-    } finally {
-      refused.end();
-    }
-    const names = refused.names();
-    if (names.length === 0) return;
-    // What the library has noted of it by now never was.
-    const nothing = Object.fromEntries(names.map((name) => [name, null]));
-    await socket.authState.keys.set({ "app-state-sync-version": nothing });
-    await socket.resyncAppState(names, false);
-    if (attempt === ATTEMPTS) throw new Error("WhatsApp does not take the change of a chat.");
-  }
-}
-
-/** Notes which collections of app state are refused. */
-function refusals(ws: WASocket["ws"]): { names(): WAPatchName[]; end(): void } {
-  const found = new Set<WAPatchName>();
-  const note = (node: BinaryNode): void => {
-    for (const { tag, attrs } of childrenOf(childOf(node, "sync")))
-      if (tag === "collection" && attrs["type"] === "error") found.add(attrs["name"] as WAPatchName);
-  };
-  ws.on(ANSWERED, note);
-  return { names: () => [...found], end: () => ws.off(ANSWERED, note) };
-}
