@@ -88,7 +88,7 @@ export interface App {
   numberChecks: NumberChecks;
   presences: ChatPresences;
   receipts: ReadReceipts;
-  webhooks: Pick<Webhooks, "get" | "put" | "remove" | "rotate" | "test">;
+  webhooks: Pick<Webhooks, "get" | "put" | "remove" | "rotate" | "test" | "listeners">;
   deliveries: Pick<Webhooks["deliveries"], "list" | "find" | "replay" | "replayMany">;
   bots: {
     /** All bots, the broken ones with their error. */

@@ -84,7 +84,7 @@ export interface MessagePath {
   readonly blocking: Blocking;
   readonly webhooks: Pick<
     Webhooks,
-    "get" | "healthHere" | "put" | "remove" | "rotate" | "test" | "deliveries"
+    "get" | "healthHere" | "put" | "remove" | "rotate" | "test" | "listeners" | "deliveries"
   >;
 }
 
