@@ -281,6 +281,28 @@ export const lidMap = sqliteTable(
   (t) => [primaryKey({ columns: [t.deviceId, t.lidUser] }), index("lid_map_pn").on(t.deviceId, t.pnUser)],
 );
 
+/** People whom a number has written with, or who stand in the address book of its phone. */
+export const contacts = sqliteTable(
+  "contacts",
+  {
+    deviceId: integer("device_id").notNull(),
+    /** Canonical id as it was when the row was written. */
+    person: text().notNull(),
+    /** Sealed JSON of what the person is called; null: nothing of it is known. */
+    names: blob({ mode: "buffer" }),
+    /** Sealed JSON of what WhatsApp has said of the person; null: it was not asked. */
+    details: blob({ mode: "buffer" }),
+    askedAt: integer("asked_at"),
+    createdAt: integer("created_at").notNull(),
+    /** When something of the person came last, within a day of the truth. */
+    seenAt: integer("seen_at").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.deviceId, t.person] }),
+    index("contacts_listed").on(t.deviceId, t.createdAt),
+  ],
+);
+
 /** What WhatsApp has said of numbers that `/check-numbers` asked about, for a day. */
 export const numberChecks = sqliteTable(
   "number_checks",
@@ -296,16 +318,19 @@ export const numberChecks = sqliteTable(
   (t) => [primaryKey({ columns: [t.deviceId, t.number] })],
 );
 
-/** How many numbers each `/check-numbers` has asked WhatsApp about, for an hour. */
-export const numberQuestions = sqliteTable(
-  "number_questions",
+/** How often a number has done what it may do only so often, such as asking WhatsApp about other numbers: for a day. */
+export const allowanceUses = sqliteTable(
+  "allowance_uses",
   {
     id: integer().primaryKey(),
     deviceId: integer("device_id").notNull(),
-    asked: integer().notNull(),
-    askedAt: integer("asked_at").notNull(),
+    /** `checks`, `groups`, `members`, `joins`, `profile` or `first_contacts`. */
+    kind: text().notNull(),
+    /** How many at once. */
+    used: integer().notNull(),
+    usedAt: integer("used_at").notNull(),
   },
-  (t) => [index("number_questions_device").on(t.deviceId, t.askedAt)],
+  (t) => [index("allowance_uses_device").on(t.deviceId, t.kind, t.usedAt)],
 );
 
 /**
@@ -677,7 +702,28 @@ export const chatState = sqliteTable(
   ],
 );
 
-/** After how long messages disappear in a chat with a person, by each name of that person. Groups are asked of WhatsApp. */
+/** How the number's phone shows its chats: what its app state says of them. */
+export const chatSettings = sqliteTable(
+  "chat_settings",
+  {
+    deviceId: integer("device_id").notNull(),
+    /** Canonical as it was when the row was written. */
+    chat: text().notNull(),
+    archived: integer({ mode: "boolean" }).notNull(),
+    pinned: integer({ mode: "boolean" }).notNull(),
+    /** As WhatsApp writes it: -1 is for ever. */
+    mutedUntil: integer("muted_until"),
+    /** Marked by hand. */
+    unread: integer({ mode: "boolean" }).notNull(),
+    updatedAt: integer("updated_at").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.deviceId, t.chat] })],
+);
+
+/**
+ * After how long messages disappear in a chat, by each name of a person. Those of groups are here for people to look at: for a message the
+ * group itself is asked.
+ */
 export const chatTimers = sqliteTable(
   "chat_timers",
   {
@@ -687,6 +733,8 @@ export const chatTimers = sqliteTable(
     seconds: integer().notNull(),
     /** When that was set, Unix seconds: of two settings the later one counts. */
     since: integer().notNull(),
+    /** The message with which this gateway has set it; null: somebody else has. */
+    setBy: text("set_by"),
   },
   (t) => [primaryKey({ columns: [t.deviceId, t.chat] })],
 );

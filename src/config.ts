@@ -44,6 +44,7 @@ export function loadConfig(env: Environment, root: string = repositoryRoot()): C
     ffmpegPath: readProgram(settings, "FFMPEG_PATH", path),
     allowPrivateNetwork: settings.flag("ALLOW_PRIVATE_NETWORK"),
     mpwaCompat: settings.flag("MPWA_COMPAT"),
+    warmUp: settings.flag("WARM_UP"),
     passkeyLinking: settings.flag("PASSKEY_LINKING"),
     alertUrl: settings.url("ALERT_URL", ["https:", "http:"]),
     alertSecret: readAlertSecret(settings),

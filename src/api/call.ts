@@ -2,6 +2,7 @@ import type { H3Event } from "h3";
 import type { z } from "zod";
 import type { Caller } from "../accounts/caller.ts";
 import type { Session } from "../accounts/sessions.ts";
+import type { GivenFile } from "../model/media/media.ts";
 import type { Claim } from "../outbox/submitting/idempotency.ts";
 import type { Asker } from "./access/authenticate.ts";
 import type { Result } from "./answers/envelope.ts";
@@ -23,6 +24,8 @@ export interface Call<A extends Access, I> {
   /** Path parameters, decoded. */
   params: Record<string, string>;
   event: H3Event;
+  /** What came as the part `file`: it is kept until the endpoint has run. */
+  file: GivenFile | null;
   /** Of a send whose caller named an idempotency key: goes with the messages into the outbox. */
   claim: Claim | null;
 }

@@ -3,12 +3,16 @@ import type { z } from "zod";
 import { withSentence } from "../model/errors/error-sentences.ts";
 import { GatewayError, type ErrorCode } from "../model/errors/errors.ts";
 import { inStep, isTraced, traceOfHeaders } from "../model/spans.ts";
+import type { Caller } from "../accounts/caller.ts";
+import type { GivenFile } from "../model/media/media.ts";
 import { isChange, logChange } from "./audit/audit-log.ts";
 import { authenticate, requireAccess, type Asker } from "./access/authenticate.ts";
 import type { Call, Run } from "./call.ts";
+import { whileCallerWaits } from "./work/files/caller-waits.ts";
 import type { Access, Endpoint } from "./endpoint.ts";
 import { crashed, failed, succeeded, type HttpAnswer } from "./answers/envelope.ts";
 import { idempotencyKey, oncePerKey } from "./answers/idempotency.ts";
+import { filePartIn } from "./reading/file-part.ts";
 import { readInput, validate, type RawInput } from "./reading/input.ts";
 import { requestId, respond } from "./answers/respond.ts";
 import { catchUpWith } from "./access/senders.ts";
@@ -60,15 +64,14 @@ async function answerTo<A extends Access, I extends z.ZodObject>(
   const { cameWhileDraining } = event.context;
   if (cameWhileDraining && endpoint.access.by !== "everybody") throw restarting();
   const raw = await readInput(event, endpoint);
-  const asker = await authorize(event, endpoint, raw, limits);
-  const named = (): string | null => idempotencyKey(event.req.headers.get("idempotency-key"), raw.fields);
-  return perform(endpoint, run, {
-    event,
-    asker,
-    raw,
-    params: getRouterParams(event, { decode: true }),
-    named,
-  });
+  try {
+    const asker = await authorize(event, endpoint, raw, limits);
+    const named = (): string | null => idempotencyKey(event.req.headers.get("idempotency-key"), raw.fields);
+    const params = getRouterParams(event, { decode: true });
+    return await perform(endpoint, run, { event, asker, raw, params, named });
+  } finally {
+    filePartIn(raw.fields)?.leave();
+  }
 }
 
 /** A request of somebody who is known, before anybody looked at what it says. */
@@ -82,7 +85,7 @@ export interface Asked {
 }
 
 /**
- * Does what an endpoint does, for whoever asks by whatever way: permission → fields → idempotency → run → log.
+ * Does what an endpoint does, for whoever asks by whatever way: permission → fields → file → idempotency → run → log.
  *
  * @throws PERMISSION_DENIED, INVALID_PARAMETERS, and whatever `run` throws
  */
@@ -100,24 +103,43 @@ export async function perform<A extends Access, I extends z.ZodObject>(
     await catchUpWith(app, caller, [sender, device, params["number"]]);
   }
   const key = endpoint.sends ? named() : null;
-  return oncePerKey({ app, caller, key, endpoint, params, raw }, async (claim) => {
-    const result = await run({
-      app,
-      caller: caller as Call<A, never>["caller"],
-      session: session as Call<A, never>["session"],
-      credential,
-      asker,
-      input,
-      params,
-      event,
-      claim,
+  const file = await takeFile(event, caller, raw);
+  try {
+    return await oncePerKey({ app, caller, key, endpoint, params, raw, file }, async (claim) => {
+      const result = await run({
+        app,
+        caller: caller as Call<A, never>["caller"],
+        session: session as Call<A, never>["session"],
+        credential,
+        asker,
+        input,
+        params,
+        event,
+        file,
+        claim,
+      });
+      const done = { event, endpoint, asker, params, given: raw.fields, input };
+      // Whoever hears that it is done may ask another node next.
+      const settled = isChange(event, endpoint) ? app.settle() : null;
+      await Promise.all([settled, logChange({ ...done, result: result ?? undefined })]);
+      return succeeded(result ?? undefined, endpoint.message);
     });
-    const done = { event, endpoint, asker, params, given: raw.fields, input };
-    // Whoever hears that it is done may ask another node next.
-    const settled = isChange(event, endpoint) ? app.settle() : null;
-    await Promise.all([settled, logChange({ ...done, result: result ?? undefined })]);
-    return succeeded(result ?? undefined, endpoint.message);
-  });
+  } finally {
+    await file?.dispose();
+  }
+}
+
+/** Lets a file come that stands among the fields. */
+async function takeFile(
+  { context: { app }, req }: H3Event,
+  caller: Caller | null,
+  { fields }: RawInput,
+): Promise<GivenFile | null> {
+  const part = filePartIn(fields);
+  if (part === null || caller === null) return null;
+  return whileCallerWaits(req.signal, (signal) =>
+    app.files.take(part.bytes(), { ...part, account: caller.accountId, signal }),
+  );
 }
 
 async function authorize(

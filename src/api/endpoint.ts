@@ -38,7 +38,10 @@ export interface Endpoint<
   sends?: true;
   /** What it runs counts for the key's requests a minute: what it refuses then has a form of its own. */
   countsItself?: true;
-  /** Field that may hold a file in base64: what an idempotency key compares is the file's hash. */
+  /**
+   * Field that may hold a file in base64. The file may also be the part `file` of `multipart/form-data`, which no other endpoint
+   * takes. What an idempotency key compares is the file's hash.
+   */
   fileIn?: string;
   summary: string;
   /** Of an answer that has lists and no pages: how long these get, as a sentence. */

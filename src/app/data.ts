@@ -3,13 +3,20 @@ import type { SharedRedis } from "../cluster/redis.ts";
 import type { Config } from "../config.ts";
 import { createConversations, type Conversations } from "../conversations/index.ts";
 import { createChannels } from "../directory/channels.ts";
+import { createChatSettings } from "../directory/chat-settings.ts";
 import { createChatPresences } from "../directory/chat-presence.ts";
+import { createContactQuestions } from "../directory/contacts/details.ts";
+import { createContactList } from "../directory/contacts/list.ts";
+import { createContactNotes } from "../directory/contacts/notes.ts";
 import { createReadReceipts } from "../directory/read-receipts.ts";
+import { createPresenceWatch } from "../directory/presence-watch.ts";
 import { createGroupAdministration } from "../directory/group-admin.ts";
+import { createOwnProfiles } from "../directory/profiles.ts";
 import { createGroups } from "../directory/groups.ts";
 import { createStoredLists } from "../directory/stored-groups.ts";
 import { createLids } from "../directory/lids.ts";
 import { createNumberChecks } from "../directory/number-checks.ts";
+import { createPaces } from "../directory/paces.ts";
 import { channelsOfOwner, checksOfOwner, groupsOfOwner, lidsOfOwner } from "../directory/of-owner.ts";
 import { contentOpener, createInboxReader } from "../inbox/reader.ts";
 import { openFilePlaces } from "./files.ts";
@@ -26,6 +33,7 @@ import { createSentReader } from "../outbox/sent-reader.ts";
 import type { ConnectionPort } from "../path/connections.ts";
 import type { Observers } from "../path/observers.ts";
 import { createMarkRead, type MarkRead } from "../pipeline/read-marks.ts";
+import { createAllowances } from "../store/allowances.ts";
 import type { NewsDesk } from "../store/news.ts";
 import type { Store } from "../store/store.ts";
 import { deliveryId } from "../webhooks/rows.ts";
@@ -85,10 +93,15 @@ function openDirectory({
   log,
   cluster,
   connections,
-}: Pick<Base, "store" | "log" | "cluster" | "connections">) {
+  observers,
+}: Pick<Base, "store" | "log" | "cluster" | "connections" | "observers">) {
   const { connection, identity } = connections;
+  const paces = createPaces(createAllowances(store), store);
   const ownGroups = createGroups({ store, log, connection, identity });
   const ownChannels = createChannels({ store, log, connection });
+  const contactList = createContactList(store);
+  const contactNotes = createContactNotes({ store, log, observe: observers.tell });
+  const contacts = { store, log, cluster, connection, list: contactList, notes: contactNotes };
   const ownLids = createLids({
     store,
     identity,
@@ -98,12 +111,29 @@ function openDirectory({
   });
   return {
     groups: groupsOfOwner(cluster, ownGroups, createStoredLists(store, MINUTE_MS / SECOND_MS)),
-    groupAdmin: createGroupAdministration({ cluster, connection, identity }),
+    groupAdmin: createGroupAdministration({ cluster, connection, identity, paces }),
+    ownProfiles: createOwnProfiles({ cluster, paces, connection }),
     channels: channelsOfOwner(cluster, ownChannels),
     lids: lidsOfOwner(cluster, ownLids),
+    contactNotes,
+    contacts: { ...contactList, ...createContactQuestions(contacts) },
     receipts: createReadReceipts({ cluster, connection }),
+    chatSettings: createChatSettings({
+      store,
+      log,
+      cluster,
+      connection,
+      canonicalChat: ownLids.canonicalChat,
+    }),
+    presenceWatch: createPresenceWatch({
+      time: store.time,
+      cluster,
+      connection,
+      canonicalChat: ownLids.canonicalChat,
+      observe: observers.tell,
+    }),
     presences: createChatPresences({ time: store.time, cluster, connection }),
-    numberChecks: checksOfOwner(cluster, createNumberChecks({ store, log, connection })),
+    numberChecks: checksOfOwner(cluster, createNumberChecks({ store, log, paces, connection })),
   };
 }
 
@@ -145,7 +175,7 @@ export function openData({ config, log, store, cluster, connections, observers, 
     openUploaded: outgoingFiles.uploads.open,
     stopping: stopping.signal,
   });
-  const directory = openDirectory({ store, log, cluster, connections });
+  const directory = openDirectory({ store, log, cluster, connections, observers });
   return {
     sent,
     http,

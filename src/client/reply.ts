@@ -14,7 +14,7 @@ export interface PollReply {
   hold?: number;
 }
 
-/** What a file may be called that is sent; `document` is a file of whatever kind. */
+/** What a file may be called that is sent; `document` is a file of whatever kind, `sticker` any picture. */
 export type MediaType =
   | "image"
   | "video"
@@ -27,7 +27,8 @@ export type MediaType =
   | "docx"
   | "zip"
   | "mp3"
-  | "xml";
+  | "xml"
+  | "sticker";
 
 /** A file, by its address. */
 export interface MediaReply {

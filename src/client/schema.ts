@@ -6,6 +6,7 @@ export const SENDS: readonly string[] = [
   "GET /send-message",
   "POST /send-media",
   "GET /send-media",
+  "POST /send-sticker",
   "POST /send-poll",
   "GET /send-poll",
   "POST /send-location",
@@ -29,6 +30,10 @@ export interface paths {
         get: operations["sendMediaByGet"];
         /** Send a file to 1 to 10 destinations */
         post: operations["sendMedia"];
+    };
+    "/send-sticker": {
+        /** Send a picture or a short GIF as a sticker to 1 to 10 destinations */
+        post: operations["sendSticker"];
     };
     "/uploads": {
         /** Upload a file in parts; the last answer's `url` is for `/send-media` */
@@ -68,6 +73,14 @@ export interface paths {
         /** Chats of numbers with their last message, newest first */
         get: operations["listChats"];
     };
+    "/chats/{chat}": {
+        /** Archive, pin, mute or mark a chat, or let its messages disappear, as the phone shows it */
+        patch: operations["changeChat"];
+    };
+    "/chats/{chat}/presence": {
+        /** Let `presence` events of a chat come for a while; the number is online meanwhile, and its phone shows no notifications */
+        post: operations["watchPresence"];
+    };
     "/chats/{chat}/read": {
         /** Note that what there is in a chat was read, and send read receipts as the owner's privacy has them */
         post: operations["readChat"];
@@ -101,7 +114,7 @@ export interface paths {
     "/groups/{id}": {
         /** A group with its members and settings, asked of WhatsApp now */
         get: operations["groupDetails"];
-        /** Change a group's name, description or settings */
+        /** Change a group's name, description, picture or settings */
         patch: operations["changeGroup"];
     };
     "/groups/create": {
@@ -140,6 +153,20 @@ export interface paths {
         /** Which of up to 50 numbers are on WhatsApp; answers are kept for 24 hours */
         post: operations["checkNumbers"];
     };
+    "/contacts": {
+        /** People whom a number has written with, or has in its phone's address book; met last first */
+        get: operations["listContacts"];
+    };
+    "/contacts/{contact}": {
+        /** A person, with what WhatsApp shows of him; WhatsApp is asked at most every 24 hours */
+        get: operations["getContact"];
+    };
+    "/contacts/{contact}/block": {
+        /** Block a person: direct messages and calls of him do not arrive any more */
+        put: operations["blockContact"];
+        /** Let a person who was blocked in again */
+        delete: operations["unblockContact"];
+    };
     "/channels": {
         /** Registered channels of a number, newest first */
         get: operations["listChannels"];
@@ -157,6 +184,12 @@ export interface paths {
     "/generate-qr": {
         /** Link a number; call again until it is connected */
         post: operations["generateQr"];
+    };
+    "/devices/{number}/profile": {
+        /** What a number shows of itself, asked of WhatsApp now */
+        get: operations["getProfile"];
+        /** Change a number's name, text or picture; at most 10 changes an hour */
+        patch: operations["changeProfile"];
     };
     "/devices": {
         /** Numbers of the account, newest first */
@@ -707,6 +740,72 @@ export interface components {
             taken_over_until: string | null;
             /** @description Which bot answered last */
             bot: string | null;
+            archived: boolean;
+            pinned: boolean;
+            /** @description In the year 9999: for ever */
+            muted_until: string | null;
+            /** @description Somebody has marked it by hand */
+            marked_unread: boolean;
+            /** @description Seconds; 0: messages stay; null: not told of this group yet */
+            disappearing: number | null;
+        };
+        ChatSettings: {
+            sender: string;
+            chat: string;
+            archived: boolean;
+            pinned: boolean;
+            /** @description In the year 9999: for ever */
+            muted_until: string | null;
+            /** @description Somebody has marked it by hand */
+            marked_unread: boolean;
+            /** @description Seconds; 0: messages stay; null: not told of this group yet */
+            disappearing: number | null;
+        };
+        Contact: {
+            /** @description Digits; null while only the LID is known */
+            number: string | null;
+            lid: string | null;
+            /** @description In the address book of the number's phone */
+            name: string | null;
+            /** @description What the person calls himself */
+            push_name: string | null;
+            /** @description Of a business, verified by WhatsApp */
+            verified_name: string | null;
+            business: boolean;
+        };
+        ContactDetails: {
+            /** @description Digits; null while only the LID is known */
+            number: string | null;
+            lid: string | null;
+            /** @description In the address book of the number's phone */
+            name: string | null;
+            /** @description What the person calls himself */
+            push_name: string | null;
+            /** @description Of a business, verified by WhatsApp */
+            verified_name: string | null;
+            about: string | null;
+            /** @description At WhatsApp; it expires */
+            picture_url: string | null;
+            business: {
+                description: string | null;
+                website: string | null;
+                email: string | null;
+                address: string | null;
+                hours: {
+                    timezone: string | null;
+                    days: {
+                        /** @description `mon` to `sun` */
+                        day: string;
+                        /** @description `specific_hours`, `open_24h` or `appointment_only` */
+                        mode: string;
+                        /** @description `HH:MM` */
+                        open: string | null;
+                        close: string | null;
+                    }[];
+                } | null;
+            } | null;
+            /** @description When WhatsApp was asked; null: not yet */
+            checked_at: string | null;
         };
         ContactErased: {
             /** @description Rows by table */
@@ -826,7 +925,7 @@ export interface components {
             /** @description Unix seconds */
             timestamp: number;
             /** @enum {string} */
-            type: "text" | "image" | "video" | "audio" | "voice" | "document" | "sticker" | "location" | "contact" | "poll" | "poll_vote" | "reaction" | "edit" | "revoke" | "channel" | "call" | "unknown" | "status" | "device" | "read";
+            type: "text" | "image" | "video" | "audio" | "voice" | "document" | "sticker" | "location" | "contact" | "poll" | "poll_vote" | "reaction" | "edit" | "revoke" | "channel" | "call" | "unknown" | "status" | "device" | "read" | "group" | "presence";
             /** @description When the message disappears from phones */
             expires_at: string | null;
             quoted: {
@@ -888,6 +987,31 @@ export interface components {
             } & {
                 [key: string]: unknown;
             }) | null;
+            /** @description For `group`; else absent */
+            group?: {
+                /** @enum {string} */
+                action: "created" | "subject" | "description" | "add" | "remove" | "promote" | "demote" | "leave" | "settings";
+                /** @description Who did it: digits or `…@lid`; null: nobody is named */
+                by: string | null;
+                /** @description Whom it is about */
+                participants: string[];
+            };
+            /** @description For `presence`; else absent */
+            presence?: {
+                /** @enum {string} */
+                state: "typing" | "recording" | "paused" | "online" | "offline";
+                last_seen: string | null;
+            };
+            /** @description For `contact`, when it is no message with cards but what is another of a person */
+            contact?: {
+                changed: ("name" | "lid" | "number")[];
+                /** @description What was before, of each that changed; null: it was not known */
+                old: {
+                    name?: string | null;
+                    lid?: string | null;
+                    number?: string | null;
+                };
+            };
         };
         /** @description What has not left by then never leaves: ISO 8601 with a time zone, or whole seconds from `send_at`, else from now */
         Expires: string;
@@ -1155,7 +1279,7 @@ export interface components {
         Listener: {
             id: string;
             url: string;
-            events: ("message" | "poll_vote" | "reaction" | "edit" | "revoke" | "own" | "channel" | "call" | "status" | "device" | "read")[];
+            events: ("message" | "poll_vote" | "reaction" | "edit" | "revoke" | "own" | "channel" | "call" | "status" | "device" | "read" | "group" | "presence" | "contact")[];
             /** @description Null: every chat */
             chats: string[] | null;
             /** @description Messages that these answered; null: all */
@@ -1358,6 +1482,16 @@ export interface components {
                 id: string;
                 name: string;
             };
+        };
+        /** @description http or https; the middle of the picture becomes a square JPEG. Empty: takes the picture away */
+        PictureUrl: string;
+        Profile: {
+            device: string;
+            name: string | null;
+            /** @description The text under the name */
+            about: string | null;
+            /** @description At WhatsApp, for some days */
+            picture_url: string | null;
         };
         /** @description Id of a message of that chat to quote; a destination that does not know it gets the message unquoted, and its result says `quoted: false` */
         Quote: string;
@@ -1754,7 +1888,7 @@ export interface components {
                 mode: "fallback" | "always" | "off";
                 /** @enum {string} */
                 reply_to: "chat" | "sender";
-                events: ("message" | "poll_vote" | "reaction" | "edit" | "revoke" | "own" | "channel" | "call" | "status" | "device" | "read")[];
+                events: ("message" | "poll_vote" | "reaction" | "edit" | "revoke" | "own" | "channel" | "call" | "status" | "device" | "read" | "group" | "presence" | "contact")[];
                 headers: {
                     [key: string]: string;
                 };
@@ -1772,6 +1906,59 @@ export interface components {
                     reason: ("gone" | "failing") | null;
                 };
                 device: string;
+            };
+        } | {
+            id: string;
+            /** @constant */
+            event: "group";
+            data: {
+                device: string;
+                chat: string;
+                /** @description Who did it, or who it is about */
+                from: string | null;
+                /** Format: date-time */
+                at: string;
+                /** @enum {string} */
+                action: "created" | "subject" | "description" | "add" | "remove" | "promote" | "demote" | "leave" | "settings";
+                /** @description Who did it: digits or `…@lid`; null: nobody is named */
+                by: string | null;
+                /** @description Whom it is about */
+                participants: string[];
+                text: string;
+            };
+        } | {
+            id: string;
+            /** @constant */
+            event: "presence";
+            data: {
+                device: string;
+                chat: string;
+                /** @description Who did it, or who it is about */
+                from: string | null;
+                /** Format: date-time */
+                at: string;
+                /** @enum {string} */
+                state: "typing" | "recording" | "paused" | "online" | "offline";
+                last_seen: string | null;
+            };
+        } | {
+            id: string;
+            /** @constant */
+            event: "contact";
+            data: {
+                device: string;
+                chat: string;
+                /** @description Who did it, or who it is about */
+                from: string | null;
+                /** Format: date-time */
+                at: string;
+                changed: ("name" | "lid" | "number")[];
+                /** @description What was before, of each that changed; null: it was not known */
+                old: {
+                    name?: string | null;
+                    lid?: string | null;
+                    number?: string | null;
+                };
             };
         };
         StrongerKey: {
@@ -1841,7 +2028,7 @@ export interface components {
             mode: "fallback" | "always" | "off";
             /** @enum {string} */
             reply_to: "chat" | "sender";
-            events: ("message" | "poll_vote" | "reaction" | "edit" | "revoke" | "own" | "channel" | "call" | "status" | "device" | "read")[];
+            events: ("message" | "poll_vote" | "reaction" | "edit" | "revoke" | "own" | "channel" | "call" | "status" | "device" | "read" | "group" | "presence" | "contact")[];
             headers: {
                 [key: string]: string;
             };
@@ -1878,6 +2065,16 @@ export interface components {
                 /** Format: date-time */
                 locked_until: string;
                 reason: string | null;
+            } | null;
+            /** @description Null: WARM_UP is off, or the number was linked ten days ago */
+            warm_up: {
+                /** @description 1 is the day of the linking */
+                day: number;
+                /** @description How many people it may write to for the first time that day */
+                limit: number;
+                used: number;
+                /** Format: date-time */
+                resets_at: string;
             } | null;
             /** @description Null: the number has no webhook, or it takes what is posted */
             webhook: {
@@ -2050,6 +2247,59 @@ export interface operations {
                     url?: string;
                     /** @description The file itself in base64, instead of its `url`; the body holds about 780 KB of a file */
                     data?: string;
+                    /** @description Names this send. A request with the same key within 24 hours repeats the first answer and sends nothing. */
+                    idempotency_key?: string;
+                };
+                "multipart/form-data": {
+                    /**
+                     * Format: binary
+                     * @description The file itself, as the last part of a request of multipart/form-data; up to MAX_MEDIA_BYTES
+                     */
+                    file?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Message sent successfully! */
+            200: {
+                content: {
+                    "application/json": components["schemas"]["SendAnswer"];
+                };
+            };
+            /** @description Accepted; the gateway continues on its own. */
+            202: {
+                content: {
+                    "application/json": components["schemas"]["SendAnswer"];
+                };
+            };
+        };
+    };
+    sendSticker: {
+        parameters: {
+            header?: {
+                "Idempotency-Key"?: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                    /** @description A number of this account, digits with the country code */
+                    sender: string;
+                    /** @description 1 to 10 destinations separated by `|`: digits, `…@g.us`, `…@newsletter`, `…@lid` */
+                    number: string;
+                    quote?: components["schemas"]["Quote"];
+                    /** @description The same as `quote` */
+                    msgid?: string;
+                    mentions?: components["schemas"]["Mentions"];
+                    mention_all?: components["schemas"]["MentionAll"];
+                    send_at?: components["schemas"]["SendAt"];
+                    expires?: components["schemas"]["Expires"];
+                    typing?: components["schemas"]["Typing"];
+                    view_once?: components["schemas"]["ViewOnce"];
+                    /** @description http or https. WebP of 512 × 512 is sent as it is; other pictures, and GIFs of up to 10 seconds, are made into it */
+                    url: string;
                     /** @description Names this send. A request with the same key within 24 hours repeats the first answer and sends nothing. */
                     idempotency_key?: string;
                 };
@@ -2463,6 +2713,84 @@ export interface operations {
             };
         };
     };
+    changeChat: {
+        parameters: {
+            path: {
+                chat: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description A number of this account, digits with the country code */
+                    sender: string;
+                    /** @description What is archived is not pinned any more */
+                    archived?: boolean | ("1" | "0" | "true" | "false" | "on" | "off" | "yes" | "no") | (0 | 1);
+                    /** @description Phones show at most three chats on top */
+                    pinned?: boolean | ("1" | "0" | "true" | "false" | "on" | "off" | "yes" | "no") | (0 | 1);
+                    /** @description Null: it makes a sound; from the year 9000 on: for ever */
+                    muted_until?: string | null;
+                    /** @description `true` marks it by hand; `false`: what is there was read, without receipts */
+                    unread?: boolean | ("1" | "0" | "true" | "false" | "on" | "off" | "yes" | "no") | (0 | 1);
+                    /** @description Seconds: 0, 86400, 604800 or 7776000 */
+                    disappearing?: number | string;
+                };
+            };
+        };
+        responses: {
+            /** @description Chat changed. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["ChatSettings"];
+                    };
+                };
+            };
+        };
+    };
+    watchPresence: {
+        parameters: {
+            path: {
+                chat: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                    /** @description A number of this account, digits with the country code */
+                    sender: string;
+                    /**
+                     * @description 1 to 600
+                     * @default 600
+                     */
+                    seconds?: number | string;
+                };
+            };
+        };
+        responses: {
+            /** @description Watched. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: {
+                            sender: string;
+                            chat: string;
+                            /** Format: date-time */
+                            until: string;
+                        };
+                    };
+                };
+            };
+        };
+    };
     readChat: {
         parameters: {
             path: {
@@ -2780,6 +3108,7 @@ export interface operations {
                     sender: string;
                     name?: string;
                     description?: string;
+                    picture_url?: components["schemas"]["PictureUrl"];
                     /** @description Only admins write */
                     announce?: boolean | ("1" | "0" | "true" | "false" | "on" | "off" | "yes" | "no") | (0 | 1);
                     /** @description Only admins change name, description and timer */
@@ -3138,6 +3467,113 @@ export interface operations {
             };
         };
     };
+    listContacts: {
+        parameters: {
+            query: {
+                sender: string;
+                q?: string;
+                limit?: number | string;
+                before?: string;
+            };
+        };
+        responses: {
+            /** @description Contacts. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        total: number | null;
+                        next: string | null;
+                        data: components["schemas"]["Contact"][];
+                    };
+                };
+            };
+        };
+    };
+    getContact: {
+        parameters: {
+            query: {
+                sender: string;
+            };
+            path: {
+                contact: string;
+            };
+        };
+        responses: {
+            /** @description Contact. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["ContactDetails"];
+                    };
+                };
+            };
+        };
+    };
+    blockContact: {
+        parameters: {
+            path: {
+                contact: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description A number of this account, digits with the country code */
+                    sender: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Blocked. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: {
+                            sender: string;
+                            contact: string;
+                            blocked: boolean;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    unblockContact: {
+        parameters: {
+            query: {
+                sender: string;
+            };
+            path: {
+                contact: string;
+            };
+        };
+        responses: {
+            /** @description No longer blocked. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: {
+                            sender: string;
+                            contact: string;
+                            blocked: boolean;
+                        };
+                    };
+                };
+            };
+        };
+    };
     listChannels: {
         parameters: {
             query: {
@@ -3322,6 +3758,55 @@ export interface operations {
                         /** @constant */
                         state: "connecting";
                         device: string;
+                    };
+                };
+            };
+        };
+    };
+    getProfile: {
+        parameters: {
+            path: {
+                number: string;
+            };
+        };
+        responses: {
+            /** @description Profile. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["Profile"];
+                    };
+                };
+            };
+        };
+    };
+    changeProfile: {
+        parameters: {
+            path: {
+                number: string;
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    name?: string;
+                    about?: string;
+                    picture_url?: components["schemas"]["PictureUrl"];
+                };
+            };
+        };
+        responses: {
+            /** @description Profile changed. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["Profile"];
                     };
                 };
             };
@@ -3641,7 +4126,7 @@ export interface operations {
                      *       "poll_vote"
                      *     ]
                      */
-                    events?: ("message" | "poll_vote" | "reaction" | "edit" | "revoke" | "own" | "channel" | "call" | "status" | "device" | "read")[];
+                    events?: ("message" | "poll_vote" | "reaction" | "edit" | "revoke" | "own" | "channel" | "call" | "status" | "device" | "read" | "group" | "presence" | "contact")[];
                     /** @default {} */
                     headers?: {
                         [key: string]: string;
@@ -3813,7 +4298,7 @@ export interface operations {
                      *       "poll_vote"
                      *     ]
                      */
-                    events?: ("message" | "poll_vote" | "reaction" | "edit" | "revoke" | "own" | "channel" | "call" | "status" | "device" | "read")[];
+                    events?: ("message" | "poll_vote" | "reaction" | "edit" | "revoke" | "own" | "channel" | "call" | "status" | "device" | "read" | "group" | "presence" | "contact")[];
                     chats?: string[] | null;
                     bots?: string[] | null;
                     /** @default {} */
@@ -3872,7 +4357,7 @@ export interface operations {
             content: {
                 "application/json": {
                     url?: string;
-                    events?: ("message" | "poll_vote" | "reaction" | "edit" | "revoke" | "own" | "channel" | "call" | "status" | "device" | "read")[];
+                    events?: ("message" | "poll_vote" | "reaction" | "edit" | "revoke" | "own" | "channel" | "call" | "status" | "device" | "read" | "group" | "presence" | "contact")[];
                     chats?: string[] | null;
                     bots?: string[] | null;
                     headers?: {

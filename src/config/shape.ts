@@ -76,6 +76,8 @@ export interface Config {
   whatsappCaFile: string | null;
   /** The playground that surrounds the simulator, with what lets a browser in; null: there is none. */
   playgroundUrl: string | null;
+  /** A number that was linked lately writes to few people a day for the first time. */
+  warmUp: boolean;
   /** Linking may ask for the owner's passkey, and a person answers it. */
   passkeyLinking: boolean;
   /** Where the operator is told what he would want to know at night; null: nowhere. */

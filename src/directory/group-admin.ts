@@ -14,6 +14,7 @@ import {
   type RequestAction,
 } from "../whatsapp/port/group-admin.ts";
 import { connected } from "./connected.ts";
+import { PACES, tooOften, type Paces } from "./paces.ts";
 import { toRecord, type GroupRecord, type Own } from "./group-record.ts";
 
 export { MEMBER_ACTIONS, REQUEST_ACTIONS } from "../whatsapp/port/group-admin.ts";
@@ -56,6 +57,7 @@ interface GroupAdministrationDeps {
   /** Null unless the number is open. */
   connection: (deviceId: number) => Pick<WhatsAppConnection, "groupAdmin"> | null;
   identity: (deviceId: number) => Own | null;
+  paces: Paces;
 }
 
 /** WhatsApp takes its time to add a thousand people. */
@@ -84,6 +86,12 @@ export function createGroupAdministration(deps: GroupAdministrationDeps): GroupA
     record: toRecord(group, deps.identity(deviceId) ?? NOBODY),
   });
 
+  /** Of what WhatsApp blocks numbers for that do it too often. @throws RATE_LIMITED; nothing was done */
+  async function mayDo(deviceId: number, what: keyof typeof SAID, count = 1): Promise<void> {
+    const waitMs = await deps.paces.take(deviceId, what, count);
+    if (waitMs > 0) throw tooOften(`${SAID[what]} ${PACES[what].words}.`, waitMs);
+  }
+
   /** Of a group: a number that is no member of it hears what it would hear of a group that there is not. */
   async function inGroup<T>(
     deviceId: number,
@@ -104,17 +112,26 @@ export function createGroupAdministration(deps: GroupAdministrationDeps): GroupA
     inGroup(deviceId, id, async (line) => seen(deviceId, await line.details(id))),
   );
   bus.answer(CREATE, async (deviceId, wanted) => {
-    const { group, refused } = await inWords(() => lines(deviceId).create(wanted));
+    const line = lines(deviceId);
+    await mayDo(deviceId, "groups");
+    const { group, refused } = await inWords(() => line.create(wanted));
     return { group: seen(deviceId, group), refused };
   });
   bus.answer(CHANGE, (deviceId, { id, settings }) =>
     inGroup(deviceId, id, async (line) => (await line.change(id, settings), null)),
   );
   bus.answer(MEMBERS, (deviceId, { id, action, people }) =>
-    inGroup(deviceId, id, (line) => line.members(id, action, people)),
+    inGroup(deviceId, id, async (line) => {
+      if (action === "add") await mayDo(deviceId, "members", people.length);
+      return line.members(id, action, people);
+    }),
   );
   bus.answer(INVITE, (deviceId, { id, renew }) => inGroup(deviceId, id, (line) => line.invite(id, renew)));
-  bus.answer(JOIN, (deviceId, code) => inWords(() => lines(deviceId).join(code)));
+  bus.answer(JOIN, async (deviceId, code) => {
+    const line = lines(deviceId);
+    await mayDo(deviceId, "joins");
+    return inWords(() => line.join(code));
+  });
   bus.answer(LEAVE, (deviceId, id) => inGroup(deviceId, id, async (line) => (await line.leave(id), null)));
   bus.answer(REQUESTS, (deviceId, id) => inGroup(deviceId, id, (line) => line.requests(id)));
   bus.answer(DECIDE, (deviceId, { id, action, people }) =>
@@ -134,6 +151,11 @@ export function createGroupAdministration(deps: GroupAdministrationDeps): GroupA
   };
 }
 
+const SAID = {
+  groups: "WhatsApp blocks numbers that create many groups: at most",
+  members: "WhatsApp blocks numbers that add many people to groups: at most",
+  joins: "WhatsApp blocks numbers that join many groups: at most",
+};
 const NOBODY: Own = { number: "", lid: null };
 /** WhatsApp does not say for how long. */
 const LIMITED_S = 300;

@@ -1,11 +1,12 @@
 import { numberChecks } from "../../drizzle/schema.ts";
 import type { Logger } from "../log.ts";
-import { GatewayError } from "../model/errors/errors.ts";
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../model/time.ts";
-import { defineQuery, integer, nullable } from "../store/query.ts";
+import type { GatewayError } from "../model/errors/errors.ts";
+import { DAY_MS, MINUTE_MS } from "../model/time.ts";
+import { defineQuery } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";
 import { RateOverlimit, type CheckedNumber, type WhatsAppConnection } from "../whatsapp/port.ts";
 import { connected } from "./connected.ts";
+import { PACES, tooOften, type Paces } from "./paces.ts";
 
 /** What is known of a number. */
 export interface NumberCheck {
@@ -26,7 +27,7 @@ export interface NumberChecks {
    *
    * @param numbers digits, each once
    * @returns in their order
-   * @throws RATE_LIMITED when that would be more than {@link MOST_AN_HOUR} questions in an hour, or WhatsApp says that it is too
+   * @throws RATE_LIMITED when that would be more questions than {@link PACES} has for an hour, or WhatsApp says that it is too
    *   many: nothing was asked; UNAVAILABLE while the number is not connected
    */
   check(deviceId: number, numbers: readonly string[]): Promise<NumberCheck[]>;
@@ -35,12 +36,11 @@ export interface NumberChecks {
 interface NumberChecksDeps {
   store: Pick<Store, "read" | "readOne" | "writer" | "now">;
   log: Logger;
+  paces: Paces;
   /** Null unless the number is open. */
   connection: (deviceId: number) => Pick<WhatsAppConnection, "checkNumbers"> | null;
 }
 
-/** WhatsApp takes questions about many strangers for a search of addresses to write to, and blocks who asks. */
-export const MOST_AN_HOUR = 500;
 const KEPT_MS = DAY_MS;
 /** After WhatsApp's own refusal, which does not say for how long. */
 const REFUSED_MS = 5 * MINUTE_MS;
@@ -55,20 +55,10 @@ const KNOWN = defineQuery(
     checkedAt: numberChecks.checkedAt,
   },
 );
-const IN_AN_HOUR = "FROM number_questions WHERE device_id = ?1 AND asked_at > ?2";
-// Asked and counted in one commit: two requests at once cannot both take what is left for one.
-const TAKE = `INSERT INTO number_questions (device_id, asked_at, asked) SELECT ?1, ?3, ?4
-  WHERE (SELECT coalesce(sum(asked), 0) ${IN_AN_HOUR}) + ?4 <= ${MOST_AN_HOUR}`;
-/** When so many of them are older than an hour that there is room for what is wanted. */
-const ROOM = defineQuery(
-  `SELECT min(asked_at) AS at FROM (SELECT asked_at, sum(asked) OVER (ORDER BY asked_at DESC, id DESC) AS since ${IN_AN_HOUR})
-  WHERE since > ${MOST_AN_HOUR} - ?3`,
-  { at: nullable(integer()) },
-);
 const KEEP = `INSERT OR REPLACE INTO number_checks (device_id, number, "exists", lid_user, checked_at) VALUES (?, ?, ?, ?, ?)`;
 
 /** Kept answers cost nothing; what WhatsApp does not say is asked again the next time. */
-export function createNumberChecks({ store, log, connection }: NumberChecksDeps): NumberChecks {
+export function createNumberChecks({ store, log, paces, connection }: NumberChecksDeps): NumberChecks {
   async function known(deviceId: number, numbers: readonly string[]): Promise<Map<string, NumberCheck>> {
     const rows = await store.read(KNOWN, [deviceId, JSON.stringify(numbers), store.now() - KEPT_MS]);
     return new Map(
@@ -80,13 +70,8 @@ export function createNumberChecks({ store, log, connection }: NumberChecksDeps)
   }
 
   async function takeQuestions(deviceId: number, count: number): Promise<void> {
-    const now = store.now();
-    const since = now - HOUR_MS;
-    const take: Statement = { sql: TAKE, args: [deviceId, since, now, count] };
-    const [taken] = await store.writer.commit([take], { owning: deviceId });
-    if (taken!.rowsAffected > 0) return;
-    const room = await store.readOne(ROOM, [deviceId, since, count]);
-    throw tooMany((room?.at ?? now) + HOUR_MS - now);
+    const waitMs = await paces.take(deviceId, "checks", count);
+    if (waitMs > 0) throw tooMany(waitMs);
   }
 
   async function ask(deviceId: number, numbers: readonly string[]): Promise<CheckedNumber[]> {
@@ -131,11 +116,8 @@ export function createNumberChecks({ store, log, connection }: NumberChecksDeps)
   };
 }
 
-function tooMany(ms: number): GatewayError {
-  const retryAfter = Math.max(1, Math.ceil(ms / SECOND_MS));
-  return new GatewayError(
-    "RATE_LIMITED",
-    `WhatsApp punishes numbers that ask about many others: at most ${MOST_AN_HOUR} an hour. Ask about fewer, or wait ${retryAfter} seconds.`,
-    { retryAfter },
+const tooMany = (ms: number): GatewayError =>
+  tooOften(
+    `WhatsApp blocks numbers that ask about many others: at most ${PACES.checks.words}. Ask about fewer.`,
+    ms,
   );
-}

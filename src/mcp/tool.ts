@@ -101,9 +101,12 @@ function readPath(names: string[], fields: Record<string, unknown>) {
   return { params, rest, problems };
 }
 
-function schemaOf({ input, sends }: Endpoint, path: Record<string, string>): JsonSchema {
+function schemaOf({ input, sends, fileIn }: Endpoint, path: Record<string, string>): JsonSchema {
   const shared: NamedSchemas = new Map();
-  const { properties, required } = requestFields(input, shared);
+  const { properties: all, required } = requestFields(input, shared);
+  // A call of a tool is JSON: it has no parts.
+  const { file: _, ...withoutFile } = all;
+  const properties = fileIn === undefined ? all : withoutFile;
   const inPath = Object.entries(path).map(([name, description]) => [name, { type: "string", description }]);
   return {
     type: "object",

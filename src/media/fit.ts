@@ -16,6 +16,8 @@ export const KNOWN_AT_THE_END: ReadonlySet<MediaRequest["mediaType"]> = new Set(
 
 /** What phones show as an image. */
 const IMAGES = new Set(["image/jpeg", "image/png", "image/apng", "image/webp", "image/gif"]);
+/** Whatever it was before. */
+const STICKER_MIMETYPE = "image/webp";
 /** Names that differ from those that WhatsApp uses. */
 const ALIASES: Record<string, string> = {
   "image/apng": "image/png",
@@ -37,6 +39,8 @@ export function mimetypeFor(
 ): string | null {
   const shown = ALIASES[mimetype] ?? mimetype;
   switch (mediaType) {
+    case "sticker":
+      return IMAGES.has(mimetype) ? STICKER_MIMETYPE : null;
     case "image":
       return IMAGES.has(mimetype) ? shown : null;
     case "video":

@@ -13,7 +13,7 @@ import { readVideo } from "./video.ts";
 import { makeVoiceNote } from "./voice.ts";
 
 /** What is told of a file by those who look into it. */
-export type Seen = Pick<FileFacts, "thumbnail" | "width" | "height" | "seconds" | "waveform">;
+export type Seen = Pick<FileFacts, "thumbnail" | "width" | "height" | "seconds" | "waveform" | "animated">;
 
 /** For whom a file is looked at, and what it is to be. */
 export interface LookRequest extends Wanted {
@@ -28,15 +28,19 @@ export interface Looks {
   /** @throws {GatewayError} FILE_NOT_USABLE, UNAVAILABLE; the reason of the signal */
   identify(request: LookRequest, head: Buffer, tail: Buffer): Promise<Found>;
   /**
-   * What only a decoder can tell; voice notes that have to be made are made.
+   * What only a decoder can tell; voice notes that have to be made are made, and stickers.
    *
    * @throws {GatewayError} FILE_NOT_USABLE, UNAVAILABLE; the reason of the signal
    */
   see(request: LookRequest, received: Received, workspace: Workspace): Promise<Seen>;
+  /** A JPEG as profiles have it. @param path of an image @throws {GatewayError} FILE_NOT_USABLE, CONVERTER_MISSING, UNAVAILABLE */
+  avatar(request: LookRequest, path: string): Promise<Buffer>;
 }
 
-/** Name of the voice note that is made, in its workspace. */
-export const VOICE_NAME = "voice";
+/** Name of the voice note or the sticker that is made, in its workspace. */
+export const MADE_NAME = "made";
+const NO_IMAGE = "an image that cannot be read";
+const NO_STICKER = "an image of which no sticker can be made";
 /** How many at once is the decoder's to say: it knows which take long. */
 const LOOKS: TurnLimits = { all: Infinity, each: 1 };
 /** One at a time, because each may take as much memory as its limit allows; a second for whoever has none. */
@@ -93,16 +97,21 @@ export function createLooks({ ffmpeg, log, decoder }: LooksDeps): Looks {
     identify: (request, head, tail) =>
       inTurn(request, looks, "a file of unknown type", () => decoder.ask("identify", { head, tail })),
 
+    avatar: async (request, path) =>
+      Buffer.from(converted(await inTurn(request, looks, NO_IMAGE, () => decoder.ask("avatar", { path })))),
+
     async see(request, { kind, clear, mimetype, sealed }, workspace) {
       if (clear === null) return {};
       if (kind === "image")
-        return inTurn(request, looks, "an image that cannot be read", () =>
-          decoder.ask("picture", { path: clear }),
-        );
+        return inTurn(request, looks, NO_IMAGE, () => decoder.ask("picture", { path: clear }));
       if (kind === "video")
         return inTurn(request, videos, "a video that cannot be read", () =>
           seeVideo(request, clear, workspace.path("frame")),
         );
+      if (kind === "sticker") {
+        const asks = { path: clear, output: workspace.path(MADE_NAME) };
+        return converted(await inTurn(request, looks, NO_STICKER, () => decoder.ask("sticker", asks)));
+      }
       const noSound = "sound that cannot be read";
       if (kind === "audio") {
         const { seconds, hasVideo } = await inTurn(request, looks, noSound, () =>
@@ -114,12 +123,21 @@ export function createLooks({ ffmpeg, log, decoder }: LooksDeps): Looks {
       const { seconds, waveform } =
         sealed === null
           ? await inTurn(request, conversions, noSound, () =>
-              makeVoiceNote(ffmpeg, clear, workspace.path(VOICE_NAME), request.signal),
+              makeVoiceNote(ffmpeg, clear, workspace.path(MADE_NAME), request.signal),
             )
           : await inTurn(request, looks, noSound, () => decoder.ask("opus", { path: clear }));
       return { seconds, waveform: Buffer.from(waveform).toString("base64") };
     },
   };
+}
+
+/** @throws CONVERTER_MISSING */
+function converted<T>(made: T | null): T {
+  if (made !== null) return made;
+  throw new GatewayError(
+    "CONVERTER_MISSING",
+    "This gateway's machine has no program that converts pictures.",
+  );
 }
 
 const firstLine = (error: unknown): string =>

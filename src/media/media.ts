@@ -2,23 +2,25 @@ import { open } from "node:fs/promises";
 import type { Config } from "../config.ts";
 import type { Logger } from "../log.ts";
 import { GatewayError } from "../model/errors/errors.ts";
-import type { FileFacts, MediaRequest, OutgoingFiles } from "../model/media/media.ts";
+import type { FileFacts, GivenFile, MediaRequest, OutgoingFiles } from "../model/media/media.ts";
+import type { MediaKind } from "../model/messages.ts";
 import type { MediaDraft } from "../model/content/drafts.ts";
 import { abortsWith, sharedAbort } from "../model/shared-abort.ts";
 import { OutboundError } from "../net/errors.ts";
-import type { Download } from "../net/download.ts";
 import type { SafeFetch } from "../net/safe-fetch.ts";
 import type { Store } from "../store/store.ts";
 import { sharedDecoder } from "./decoder/decoder.ts";
 import { createElsewhere, type Elsewhere } from "./elsewhere.ts";
-import { createFfmpeg } from "./ffmpeg.ts";
+import { createFetching, lookOf, type Job } from "./fetch.ts";
+import { createFfmpeg, type Ffmpeg } from "./ffmpeg.ts";
 import { createFiles, type Workspace } from "./files.ts";
-import { createLooks, VOICE_NAME, type LookRequest } from "./look.ts";
+import { createLooks, MADE_NAME } from "./look.ts";
 import { documentName } from "./names.ts";
-import { receive, SEALED_NAME, type Received } from "./receive.ts";
-import { openSealedWriter, type SealedFile } from "./seal.ts";
+import { SEALED_NAME } from "./receive.ts";
+import { sealAll, type SealedFile } from "./seal.ts";
 import { createTurns, type TurnLimits } from "./turns.ts";
-import { createUploads, type Uploads } from "./uploads.ts";
+import { createIntake, type Arrival } from "./given/intake.ts";
+import { createUploads, type Uploads } from "./given/uploads.ts";
 
 interface MediaDeps {
   store: Store;
@@ -40,6 +42,19 @@ export interface Media {
    * @throws GatewayError: FILE_UNREACHABLE, FILE_NOT_USABLE, FILE_TOO_LARGE, URL_NOT_ALLOWED, CONVERTER_MISSING, UNAVAILABLE
    */
   prepare(request: MediaRequest): Promise<MediaDraft>;
+  /**
+   * Fetches a picture and makes of it what profiles have: a square JPEG of at most 640 pixels.
+   *
+   * @throws as `prepare`
+   */
+  profilePicture(request: Pick<MediaRequest, "deviceId" | "url" | "signal">): Promise<Buffer>;
+  /**
+   * Takes a file that comes with a request, when it is its account's turn.
+   *
+   * @returns what `prepare` takes as `given`; to be disposed of
+   * @throws GatewayError: FILE_TOO_LARGE, UNAVAILABLE, and what `chunks` and the signal say
+   */
+  take(chunks: AsyncIterable<Buffer>, arrival: Arrival): Promise<GivenFile>;
   /** Files that programs give themselves, instead of their address. */
   uploads: Uploads;
   /** For connections: what is sent, and where it was uploaded. */
@@ -50,80 +65,23 @@ export interface Media {
   stop(): void;
 }
 
-const FIRST_BYTE_MS = 30_000;
-const WHOLE_FILE_MS = 5 * 60_000;
-const MAX_REDIRECTS = 5;
-/** Slower than this a file is not waited for: it would hold its place for minutes. */
-const LEAST_RATE = { bytes: 80 * 1024, withinMs: 10_000 };
 /** Each holds a connection and buffers. */
 const FETCHES: TurnLimits = { all: 24, each: 8, most: 96 };
-const MAX_FETCHES_OF_NUMBER = 4;
-/** What is done for one request, and for whom. */
-interface Job {
-  request: MediaRequest;
-  workspace: Workspace;
-  account: string;
-  /** Aborts with the caller and with the gateway. */
-  signal: AbortSignal;
-}
-
-const lookOf = ({ request, account, signal }: Job): LookRequest => ({
-  account,
-  mediaType: request.mediaType,
-  isGiven: request.bytes !== undefined,
-  signal,
-});
 
 /** Files to be sent, with shares of each account and number in how many are fetched and looked at at once. */
 export function createMedia({ store, config, log, http, accountOf, elsewhere }: MediaDeps): Media {
   const { dataDir } = config;
   const places = elsewhere ?? createElsewhere({ store, dataDir, log, media: null, peers: null });
   const files = createFiles(store, dataDir, places);
-  const given = createUploads({ store, config, files, elsewhere: places, accountOf });
+  const uploads = createUploads({ store, config, files, elsewhere: places, accountOf });
   const ffmpeg = createFfmpeg(config.ffmpegPath);
   const looks = createLooks({ ffmpeg, log, decoder: sharedDecoder() });
   const fetches = createTurns(FETCHES);
-  const fetchesOfNumber = createTurns({ all: Infinity, each: MAX_FETCHES_OF_NUMBER });
   const stopping = sharedAbort();
-
-  function requireConverter(): void {
-    if (ffmpeg.find() !== null) return;
-    log.error("could not make a voice note: install ffmpeg from the system's packages, or set FFMPEG_PATH");
-    throw new GatewayError(
-      "CONVERTER_MISSING",
-      "This gateway has no ffmpeg, which it needs to make voice notes; ask its operator. Mono Ogg/Opus works without it.",
-    );
-  }
-
-  async function fetchFile(job: Job): Promise<Received> {
-    const { request, workspace, account, signal } = job;
-    const { bytes, deviceId } = request;
-    const into = {
-      workspace,
-      requireConverter,
-      identify: (head: Buffer, tail: Buffer) => looks.identify(lookOf(job), head, tail),
-    };
-    const uploaded = bytes === undefined ? await given.find(request.url, account) : null;
-    if (uploaded !== null) return fetches(account, () => receive(request, uploaded, into), signal);
-    if (bytes === undefined) {
-      const fetched = (): Promise<Received> =>
-        http.download(
-          request.url,
-          {
-            firstByteMs: FIRST_BYTE_MS,
-            totalMs: WHOLE_FILE_MS,
-            leastRate: LEAST_RATE,
-            maxBytes: config.maxMediaBytes,
-            maxRedirects: MAX_REDIRECTS,
-            signal,
-          },
-          (answer) => receive(request, answer, into),
-        );
-      return fetchesOfNumber(String(deviceId), () => fetches(account, fetched, signal), signal);
-    }
-    if (bytes.length > config.maxMediaBytes) throw tooLarge(config.maxMediaBytes);
-    return receive(request, atHand(bytes), into);
-  }
+  const limit = { maxBytes: config.maxMediaBytes, tooLarge: () => tooLarge(config.maxMediaBytes) };
+  const intake = createIntake({ files, turns: fetches, ...limit });
+  const requireConverter = (): void => requireFfmpeg(ffmpeg, log);
+  const fetchFile = createFetching({ http, uploads, looks, turns: fetches, requireConverter, ...limit });
 
   async function work(job: Job): Promise<MediaDraft> {
     const { request, workspace, signal } = job;
@@ -131,7 +89,7 @@ export function createMedia({ store, config, log, http, accountOf, elsewhere }: 
     const received = await fetchFile(job);
     const { kind, mimetype, extension, disposition } = received;
     const seen = await looks.see(lookOf(job), received, workspace);
-    const sealed = received.sealed ?? (await sealVoice(workspace));
+    const sealed = received.sealed ?? (await sealMade(workspace, kind));
     signal.throwIfAborted();
     const facts: FileFacts = {
       kind,
@@ -149,28 +107,44 @@ export function createMedia({ store, config, log, http, accountOf, elsewhere }: 
     return captioned ? { kind, file, caption } : { kind, file };
   }
 
+  async function untilStopped<T>(
+    signal: AbortSignal | undefined,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const ending = abortsWith([stopping.signal, signal]);
+    try {
+      return await work(ending.signal);
+    } catch (error) {
+      throw stopping.signal.aborted
+        ? unavailable("The gateway is restarting; try again.")
+        : publicError(error);
+    } finally {
+      ending.release();
+    }
+  }
+
+  async function inWorkspace<T>(request: MediaRequest, work: (job: Job) => Promise<T>): Promise<T> {
+    const workspace = await files.workspace();
+    const account = accountOf(request.deviceId) ?? `number ${request.deviceId}`;
+    return untilStopped(request.signal, (signal) => work({ request, workspace, account, signal })).finally(
+      workspace.dispose,
+    );
+  }
+
   return {
-    async prepare(request) {
-      const workspace = await files.workspace();
-      const account = accountOf(request.deviceId) ?? `number ${request.deviceId}`;
-      const ending = abortsWith([stopping.signal, request.signal]);
-      try {
-        return await work({ request, workspace, account, signal: ending.signal });
-      } catch (error) {
-        throw stopping.signal.aborted
-          ? unavailable("The gateway is restarting; try again.")
-          : publicError(error);
-      } finally {
-        ending.release();
-        await workspace.dispose();
-      }
-    },
+    prepare: (request) => inWorkspace(request, work),
+    profilePicture: (request) =>
+      inWorkspace({ ...request, mediaType: "image" }, async (job) =>
+        looks.avatar(lookOf(job), (await fetchFile(job)).clear!),
+      ),
+    take: (chunks, arrival) =>
+      untilStopped(arrival.signal, (signal) => intake(chunks, { ...arrival, signal })),
     files,
     hasConverter: () => ffmpeg.find() !== null,
     uploads: {
-      ...given,
+      ...uploads,
       add: (part) =>
-        given.add(part).catch((error: unknown) => {
+        uploads.add(part).catch((error: unknown) => {
           throw publicError(error);
         }),
     },
@@ -188,15 +162,9 @@ export function createMedia({ store, config, log, http, accountOf, elsewhere }: 
   }
 }
 
-async function sealVoice(workspace: Workspace): Promise<SealedFile> {
-  const source = await open(workspace.path(VOICE_NAME));
-  const sealed = await openSealedWriter(workspace.path(SEALED_NAME), "voice");
-  try {
-    for await (const chunk of source.createReadStream() as AsyncIterable<Buffer>) await sealed.write(chunk);
-    return await sealed.finish();
-  } finally {
-    await sealed.close();
-  }
+async function sealMade(workspace: Workspace, kind: MediaKind): Promise<SealedFile> {
+  const made = await open(workspace.path(MADE_NAME));
+  return sealAll(workspace.path(SEALED_NAME), kind, made.createReadStream() as AsyncIterable<Buffer>);
 }
 
 function refusalOf({ problem, message }: OutboundError, maxBytes: number): GatewayError {
@@ -218,13 +186,14 @@ const tooLarge = (maxBytes: number): GatewayError =>
     `The file is larger than ${maxBytes} bytes, the limit of MAX_MEDIA_BYTES.`,
   );
 
-/** A file that is at hand, as if it had been downloaded. */
-function atHand(bytes: Uint8Array): Download {
-  async function* body(): AsyncGenerator<Buffer> {
-    yield Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  }
-  return { url: "", body: body(), header: () => null };
-}
-
 const unavailable = (message: string): GatewayError =>
   new GatewayError("UNAVAILABLE", message, { retryAfter: 5 });
+
+function requireFfmpeg(ffmpeg: Ffmpeg, log: Logger): void {
+  if (ffmpeg.find() !== null) return;
+  log.error("could not make a voice note: install ffmpeg from the system's packages, or set FFMPEG_PATH");
+  throw new GatewayError(
+    "CONVERTER_MISSING",
+    "This gateway has no ffmpeg, which it needs to make voice notes; ask its operator. Mono Ogg/Opus works without it.",
+  );
+}

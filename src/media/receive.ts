@@ -17,7 +17,7 @@ export interface Received {
   extension: string;
   /** Path of the file as it came, when it has to be looked into. */
   clear: string | null;
-  /** Null when the file must be converted first. */
+  /** Null when the file is made of what came first. */
   sealed: SealedFile | null;
   disposition: string | null;
 }
@@ -26,6 +26,8 @@ export interface Received {
 export const SEALED_NAME = "sealed";
 const VOICE_MIMETYPE = "audio/ogg; codecs=opus";
 const CLEAR_NAME = "clear";
+/** Types that are kinds of messages themselves. */
+const PLAIN_KINDS: ReadonlySet<MediaKind> = new Set(["image", "video", "audio", "sticker"]);
 
 /** What a file is to be sent as, and whether it came itself instead of a link to it. */
 export interface Wanted {
@@ -49,24 +51,24 @@ interface ReceiveInto {
  * @throws FILE_NOT_USABLE, and what the download throws
  */
 export async function receive(
-  { mediaType, ptt, bytes }: Pick<MediaRequest, "mediaType" | "ptt" | "bytes">,
+  { mediaType, isGiven, ptt }: Wanted & Pick<MediaRequest, "ptt">,
   answer: Download,
   { workspace, requireConverter, identify }: ReceiveInto,
 ): Promise<Received> {
-  const wanted: Wanted = { mediaType, isGiven: bytes !== undefined };
+  const wanted: Wanted = { mediaType, isGiven };
   const chunks = answer.body[Symbol.asyncIterator]();
   const head = await readHead(chunks);
   if (head.length === 0) throw notUsable("an empty file", wanted);
   const voice = ptt === "vn" && (mediaType === "audio" || mediaType === "mp3");
   const isVoiceNote = readOpusHead(head)?.channels === 1;
-  const asItIs = !voice || isVoiceNote;
+  const asItIs = mediaType !== "sticker" && (!voice || isVoiceNote);
   // What is a voice note already may be called sound of any kind.
   const fits: Wanted = voice && isVoiceNote ? { ...wanted, mediaType: "audio" } : wanted;
   let found = await identify(head, head);
   if (KNOWN_AT_THE_END.has(mediaType)) refusePages(found, wanted);
   else requireFit(fits, found, head);
 
-  if (!asItIs) requireConverter();
+  if (!asItIs && voice) requireConverter();
   const kind = kindOf(mediaType, voice);
   const clear = kind === "document" ? null : workspace.path(CLEAR_NAME);
   const target = { sealed: asItIs ? workspace.path(SEALED_NAME) : null, clear, kind };
@@ -128,7 +130,7 @@ const lastOf = (before: Buffer, chunk: Buffer): Buffer =>
 
 function kindOf(mediaType: MediaRequest["mediaType"], voice: boolean): MediaKind {
   if (voice) return "voice";
-  return mediaType === "image" || mediaType === "video" || mediaType === "audio" ? mediaType : "document";
+  return PLAIN_KINDS.has(mediaType as MediaKind) ? (mediaType as MediaKind) : "document";
 }
 
 function requireFit(wanted: Wanted, found: Found, head: Buffer): string {

@@ -68,6 +68,21 @@ export async function openSealedWriter(path: string, kind: MediaKind): Promise<S
   };
 }
 
+/** Writes all of it to a new file. Nothing of use is left when `chunks` throw. */
+export async function sealAll(
+  path: string,
+  kind: MediaKind,
+  chunks: AsyncIterable<Buffer> | Iterable<Buffer>,
+): Promise<SealedFile> {
+  const writer = await openSealedWriter(path, kind);
+  try {
+    for await (const chunk of chunks) await writer.write(chunk);
+    return await writer.finish();
+  } finally {
+    await writer.close();
+  }
+}
+
 /** A file handle may take fewer bytes than it was given. */
 export async function writeAll(file: FileHandle, bytes: Buffer): Promise<void> {
   for (let done = 0; done < bytes.length;) done += (await file.write(bytes, done)).bytesWritten;

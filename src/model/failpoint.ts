@@ -21,6 +21,8 @@ export type FailpointName =
   | "after-webhook-request"
   | "after-webhook-answer"
   | "after-accept"
+  | "before-due-commit"
+  | "after-due-commit"
   | "before-encrypt"
   | "before-encrypt-anew"
   | "after-encrypt-commit"

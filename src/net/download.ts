@@ -1,5 +1,5 @@
 import type { Dispatcher } from "undici";
-import { systemTime, type Time } from "../model/time.ts";
+import { systemTime } from "../model/time.ts";
 import { OutboundError } from "./errors.ts";
 import {
   asOutboundError,
@@ -11,6 +11,7 @@ import {
   REDIRECTS,
   splitCredentials,
 } from "./outbound.ts";
+import { createPace, type LeastRate, type Pace, type Timers } from "./pace.ts";
 
 /** When a download is given up: milliseconds and bytes. */
 export interface DownloadLimits {
@@ -19,19 +20,13 @@ export interface DownloadLimits {
   /** From the start to the last byte. */
   totalMs: number;
   maxBytes: number;
-  /**
-   * So many bytes at least must come in each such time, of which only that counts in which the answer is waited for. The
-   * end of a file may be shorter. Default: any rate will do.
-   */
-  leastRate?: { bytes: number; withinMs: number };
+  /** Default: any rate will do. */
+  leastRate?: LeastRate;
   /** Each is checked like the first address. */
   maxRedirects: number;
   /** Ends it early; it then fails with this signal's reason. */
   signal?: AbortSignal;
 }
-
-/** What limits take. */
-export type Timers = Pick<Time, "after" | "monotonic">;
 
 /** An answer whose body has not been read yet. */
 export interface Download {
@@ -72,7 +67,7 @@ export async function download<T>(
       url: found.url.href,
       body: counted(found.answer, limits.maxBytes, {
         onFirst: endFirst,
-        pace: limits.leastRate === undefined ? null : createPace(time, limits.leastRate, abort),
+        pace: paceOf(limits.leastRate, time, abort),
         asKnown,
       }),
     });
@@ -173,54 +168,15 @@ async function* counted(
   }
 }
 
-/** Watches how fast a body comes once it has begun. */
-interface Pace {
-  /** The time that this takes counts. */
-  whileWaiting<T>(chunk: Promise<T>): Promise<T>;
-  came(bytes: number): void;
-}
-
-function createPace(
+function paceOf(
+  least: LeastRate | undefined,
   time: Timers,
-  least: { bytes: number; withinMs: number },
   abort: (reason: OutboundError) => void,
-): Pace {
-  let left = least.withinMs;
-  let came: number | null = null;
-
-  function look(): void {
-    if (came !== null && came < least.bytes)
-      abort(
-        new OutboundError(
-          "timeout",
-          `Fewer than ${least.bytes} bytes of the file arrived within ${least.withinMs} ms.`,
-        ),
-      );
-    left = least.withinMs;
-    came = 0;
-  }
-
-  return {
-    async whileWaiting(chunk) {
-      if (came === null) return chunk;
-      let begun = time.monotonic();
-      let cancel = time.after(left, function late() {
-        look();
-        begun = time.monotonic();
-        cancel = time.after(left, late);
-      });
-      try {
-        return await chunk;
-      } finally {
-        cancel();
-        left -= time.monotonic() - begun;
-      }
-    },
-    came(bytes) {
-      came = (came ?? 0) + bytes;
-      if (left <= 0) look();
-    },
-  };
+): Pace | null {
+  if (least === undefined) return null;
+  const { bytes, withinMs } = least;
+  const late = `Fewer than ${bytes} bytes of the file arrived within ${withinMs} ms.`;
+  return createPace(time, least, () => abort(new OutboundError("timeout", late)));
 }
 
 const tooSlow = (what: string, ms: number): OutboundError =>

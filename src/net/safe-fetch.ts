@@ -5,7 +5,8 @@ import type { Config } from "../config.ts";
 import { systemTime } from "../model/time.ts";
 import { isPublicAddress, literalAddress } from "./addresses.ts";
 import { OutboundError } from "./errors.ts";
-import { download, type Download, type DownloadLimits, type Timers } from "./download.ts";
+import { download, type Download, type DownloadLimits } from "./download.ts";
+import type { Timers } from "./pace.ts";
 import { createGuardedAgent, notAllowed } from "./guard.ts";
 import { endedWithKeptConnection } from "./kept-connections.ts";
 import {

@@ -22,7 +22,7 @@ export type { LinkStatus } from "./number-life.ts";
 export type { Holdups, Why } from "./why.ts";
 
 const LOGIN_EVERY_MS = 50;
-const NO_HOLDUPS: Holdups = { media: null, reachout: null, pausedUntil: null };
+const NO_HOLDUPS: Holdups = { media: null, reachout: null, pausedUntil: null, warmUp: null };
 
 /** What an owner sets of a number itself. */
 export interface NumberSettings extends Partial<Pick<DeviceRecord, "calls" | "callsText">> {

@@ -26,6 +26,8 @@ export interface Holdups {
   reachout: ReachoutLock | null;
   /** Nothing is sent until then. */
   pausedUntil: number | null;
+  /** The number was linked lately: so many people may be written to for the first time on this day. */
+  warmUp: { day: number; limit: number; used: number; resetsAt: number } | null;
 }
 
 const PASSKEY_ASKED =

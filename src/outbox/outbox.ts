@@ -11,14 +11,15 @@ import { createHandedOver } from "./submitting/handed-over.ts";
 import { createOnBehalf } from "./submitting/on-behalf.ts";
 import { findMessage, type MessageRecord } from "./record.ts";
 import { createRows, replyId, shownNumber, type NewRow } from "./rows.ts";
+import type { MediaWait } from "./sending/holdups/holdups.ts";
 import {
   openOutbox,
-  type MediaWait,
   type NumberOutbox,
   type OutboxNumber,
   type SendingDeps,
 } from "./sending/number-outbox.ts";
-import { createStandings } from "./sending/standings.ts";
+import { createStandings, type Standings } from "./sending/standings.ts";
+import type { WarmUpDay } from "./sending/holdups/warm-up.ts";
 import { createSentReader, type SentReader } from "./sent-reader.ts";
 import { tellNews, type StateListener, type StateNews } from "./state-news.ts";
 import { createSubmitting, type FindQuote, type SendChecks } from "./submitting/submitting.ts";
@@ -40,7 +41,7 @@ export interface OutboxDeps extends SendChecks {
   store: Store;
   /** The other processes that share the database. Default: there are none. */
   cluster?: Cluster;
-  config: { sendWaitMs: number; pacePerMinute: number; retentionDays: number };
+  config: { sendWaitMs: number; pacePerMinute: number; retentionDays: number; warmUp: boolean };
   log: Logger;
   connections: Connections;
   /** What a number that this process has is to send; null: it is another's, or nobody's. */
@@ -109,6 +110,8 @@ export interface Outbox extends SentReader, WaitingMessages {
   reachoutLock(deviceId: number): ReachoutLock | null;
   /** Until when nothing is sent because WhatsApp has answered 429, Unix milliseconds; null: it is. */
   pausedUntil(deviceId: number): number | null;
+  /** How many people a number that was linked lately may write to for the first time today; null: it is not warming up. */
+  warmUp(deviceId: number): WarmUpDay | null;
   /** What waits because WhatsApp's media service takes no files; null when nothing does. */
   waitsForMedia(deviceId: number): MediaWait | null;
   /** Reads what numbers share. Call it before the first send. */
@@ -128,6 +131,18 @@ const createLooks = ({ store, findQuote = async () => null }: OutboxDeps) =>
     find: (accountId, waId) => findMessage(store, accountId, waId),
     has: async (deviceId, waId) => (await store.readOne(HAS, [deviceId, waId])) !== null,
     ...createSentReader(store),
+  }) satisfies Partial<Outbox>;
+
+/** What keeps numbers from sending, as far as this process knows. */
+const shownHoldups = (opened: OutboxDeps["opened"], standings: Pick<Standings, "lockOf">) =>
+  ({
+    reachoutLock: (deviceId) => {
+      const own = opened(deviceId);
+      return own === null ? standings.lockOf(deviceId) : own.reachoutLock();
+    },
+    pausedUntil: (deviceId) => opened(deviceId)?.pausedUntil() ?? null,
+    warmUp: (deviceId) => opened(deviceId)?.warmUp() ?? null,
+    waitsForMedia: (deviceId) => opened(deviceId)?.waitsForMedia() ?? null,
   }) satisfies Partial<Outbox>;
 
 /** Everything that is sent ends here: replies of bots and webhooks, and sends by REST. */
@@ -195,12 +210,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
         if (message.deviceId === deviceId)
           submissions.settled(message, { state: "failed", error: NOT_LINKED });
     },
-    reachoutLock: (deviceId) => {
-      const own = opened(deviceId);
-      return own === null ? standings.lockOf(deviceId) : own.reachoutLock();
-    },
-    pausedUntil: (deviceId) => opened(deviceId)?.pausedUntil() ?? null,
-    waitsForMedia: (deviceId) => opened(deviceId)?.waitsForMedia() ?? null,
+    ...shownHoldups(opened, standings),
     async start() {
       handedOver.start();
       onBehalf.start(opened);

@@ -4,16 +4,20 @@ import { createRunningBots } from "../bot/handlers/running.ts";
 import { type BotState } from "../bot/sessions/state.ts";
 import type { MarkRead, ShowTyping } from "../bot/handlers/typing.ts";
 import { createCallAnswerer } from "../calls/calls.ts";
+import { createLookUp } from "../conversations/lookup.ts";
 import { createPast } from "../conversations/past.ts";
-import { contentOpener } from "../inbox/reader.ts";
+import { contentOpener, createInboxReader } from "../inbox/reader.ts";
 import type { Logger } from "../log.ts";
+import { handedOn } from "../model/content/handed-on.ts";
 import { draftOpener, namedId, replyId } from "../outbox/rows.ts";
+import { createSentReader } from "../outbox/sent-reader.ts";
 import { type LoopGuard } from "../pipeline/loop-guard.ts";
 import type { Store } from "../store/store.ts";
 import { createWebhooks, type Webhooks } from "../webhooks/index.ts";
 import type { NumberWebhook } from "../webhooks/parts.ts";
 import type { Connections } from "./connections.ts";
 import type { MessagePathDeps } from "./deps.ts";
+import { createQuotes } from "./queues.ts";
 
 /** Who answers, in the order in which they are asked. */
 export function createAnswerers(
@@ -37,6 +41,7 @@ export function createAnswerers(
     bindings,
     state,
     media: files.outgoing,
+    messages: namedMessages(deps),
     files: files.received,
     http: deps.bots.http ?? deps.http,
     locales: deps.bots.locales,
@@ -93,6 +98,22 @@ function joinWebhooks(
     observe: observers.tell,
     ...(deps.random !== undefined && { random: deps.random }),
   });
+}
+
+/** Messages that bots quote and hand on. */
+function namedMessages({ store, connections }: MessagePathDeps) {
+  const { sentContent } = createSentReader(store);
+  const opened = { openIncoming: contentOpener(store.box), openDraft: draftOpener(store.box) };
+  const lookUp = createLookUp(store, opened);
+  return {
+    findQuote: createQuotes({ store, connections }, createInboxReader(store)),
+    async handedOn(deviceId: number, id: string) {
+      const [found] = await lookUp([{ id: deviceId, number: "" }], id);
+      return found === undefined || found.revoked
+        ? null
+        : handedOn(found.content, await sentContent(deviceId, id));
+    },
+  };
 }
 
 const pastOf = (store: Store): ReturnType<typeof createPast> =>

@@ -33,6 +33,7 @@ export interface MessagePathDeps {
     | "retentionDays"
     | "sendWaitMs"
     | "takeoverMinutes"
+    | "warmUp"
     | "webhookTimeoutMs"
   > &
     Partial<Pick<Config, "cluster">>;

@@ -33,7 +33,10 @@ export function createQueues(
 }
 
 /** A message of a chat may be quoted whoever wrote it: it came in, or was sent from here. */
-function createQuotes({ store, connections }: MessagePathDeps, inbox: Inbox): FindQuote {
+export function createQuotes(
+  { store, connections }: Pick<MessagePathDeps, "store" | "connections">,
+  inbox: Pick<Inbox, "findQuote">,
+): FindQuote {
   const { quotable } = createSentReader(store);
   return async (deviceId, chat, waId) => {
     const cameIn = await inbox.findQuote(deviceId, chat, waId);

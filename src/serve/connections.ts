@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { readingOf } from "../api/reading/held-body.ts";
 import { GatewayError } from "../model/errors/errors.ts";
 import { checkHead, headersTooLarge, MAX_HEADER_BYTES, MAX_REQUEST_LINE_BYTES } from "./head.ts";
 import { type Refusals, tooSlow, unreadable } from "./refuse.ts";
@@ -36,7 +37,10 @@ export const MAX_CONNECTIONS = 10_000;
 /** How long a refused caller may take to read why. */
 const LINGER_MS = 1_000;
 
-/** How long the head of a request, and a whole request, may take to come, and an idle connection may stay. */
+/**
+ * How long the head of a request, and a whole request, may take to come, and an idle connection may stay. A request that is
+ * streamed to the disk may take longer.
+ */
 export const TIMES = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
@@ -124,9 +128,9 @@ export function guardConnections(
       return;
     }
     unfinished.add(connection, chunk.length);
-    if (connection.unfinished > AT_ONCE_BYTES) inTurn(pause(connection));
+    if (isLarge(connection)) inTurn(pause(connection));
     if (current === null && !headFits(connection, chunk)) refuse(connection, headersTooLarge());
-    while (unfinished.bytes() > limits.unfinishedBytes) refuse(unfinished.oldest(), tooSlow());
+    while (unfinished.isOver(limits.unfinishedBytes)) refuse(unfinished.oldest(), tooSlow());
   }
 
   function refuse(connection: Connection, refusal: GatewayError): void {
@@ -173,7 +177,7 @@ export function guardConnections(
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     const connection = known.get(socket as Socket);
     if (connection === undefined || error.code === "ECONNRESET") socket.destroy();
-    else {
+    else if (!mayTakeLonger(connection, error.code)) {
       // Whatever was wrong, something had come.
       connection.unfinished ||= 1;
       refuse(connection, unreadable(error.code, connection.lineEnded));
@@ -181,24 +185,42 @@ export function guardConnections(
   });
 }
 
+/** On its way to the disk: it holds no more than its reader has room for, and waits for its turn as long as it must. */
+const isStreamed = ({ current }: Connection): boolean =>
+  current !== null && readingOf(current.req) === "streamed";
+
+/** How long a file may take is its reader's to say. Node says it once. */
+const mayTakeLonger = (connection: Connection, code: string | undefined): boolean =>
+  code === "ERR_HTTP_REQUEST_TIMEOUT" && isStreamed(connection);
+
+/** It is to go on in turns with others, unless its reader stops it himself. */
+const isLarge = ({ current, unfinished }: Connection): boolean =>
+  unfinished > AT_ONCE_BYTES && (current === null || readingOf(current.req) === null);
+
 /** Whose requests are still coming, and how much of them is kept. */
 function createUnfinished() {
   /** In the order in which their requests began. */
   const connections = new Set<Connection>();
   let bytes = 0;
+  function remove(connection: Connection): void {
+    if (connections.delete(connection)) bytes -= connection.unfinished;
+    Object.assign(connection, NOTHING_CAME);
+  }
   return {
-    bytes: () => bytes,
+    /** Whether there are more bytes than that. What is streamed since it was counted counts no more. */
+    isOver(limit: number): boolean {
+      while (bytes > limit && isStreamed(first(connections))) remove(first(connections));
+      return bytes > limit;
+    },
     oldest: () => first(connections),
     add(connection: Connection, length: number): void {
+      if (isStreamed(connection)) return remove(connection);
       const kept = Math.min(length, MOST_KEPT - connection.unfinished);
       connections.add(connection);
       connection.unfinished += kept;
       bytes += kept;
     },
-    remove(connection: Connection): void {
-      if (connections.delete(connection)) bytes -= connection.unfinished;
-      Object.assign(connection, NOTHING_CAME);
-    },
+    remove,
   };
 }
 

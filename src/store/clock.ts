@@ -38,8 +38,8 @@ export const DEADLINES: readonly { table: string; column: string }[] = [
   { table: "bot_store", column: "expires_at" },
   { table: "sessions", column: "ends_at" },
   { table: "links", column: "expires_at" },
-  // What was asked in the last hour makes the next question wait.
-  { table: "number_questions", column: "asked_at" },
+  // What was done in the last hour makes the next one wait.
+  { table: "allowance_uses", column: "used_at" },
 ];
 
 const NOTED = defineQuery("SELECT value FROM meta WHERE key = ?", { value: meta.value });

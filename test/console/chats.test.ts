@@ -216,7 +216,7 @@ describe("a conversation", () => {
     await until(async () => (await box.inputValue()) === "half a sentence");
     await box.fill("");
 
-    await page.getByRole("button", { name: "File or poll" }).click();
+    await page.getByRole("button", { name: "More to send" }).click();
     await page.getByRole("menuitem", { name: "Send a poll" }).click();
     await page.getByLabel("Question").fill("Which day?");
     await page.getByLabel("Answer 1").fill("Monday");
@@ -231,6 +231,67 @@ describe("a conversation", () => {
     await close(page);
   });
 
+  it("sends a place, a contact and a text for later, hands a message on, and takes what waits back", async () => {
+    const page = await world.open(withAna);
+    const dialog = page.getByRole("dialog");
+    const begin = async (what: string): Promise<void> => {
+      await page.getByRole("button", { name: "More to send" }).click();
+      await page.getByRole("menuitem", { name: what }).click();
+    };
+    const send = dialog.getByRole("button", { name: "Send", exact: true });
+    await begin("Send a place");
+    await dialog.getByLabel("Latitude and longitude").fill("not a place");
+    await send.click();
+    await dialog.getByText("Two numbers are needed").waitFor();
+    await dialog.getByLabel("Latitude and longitude").fill("52.3731, 4.8922");
+    await dialog.getByLabel("Name of the place").fill("Dam");
+    expect(await faultsOf(page)).toEqual([]);
+    await send.click();
+    const place = { latitude: 52.3731, longitude: 4.8922, name: "Dam" };
+    expect(await world.sim.waitForMessage(ANA, { kind: "location" })).toMatchObject({ location: place });
+
+    await begin("Send a contact");
+    await dialog.getByLabel("Name", { exact: true }).fill("Joe");
+    await dialog.getByLabel("Phone number").fill("+31 6 12345678");
+    expect(await faultsOf(page)).toEqual([]);
+    await send.click();
+    await world.sim.waitForMessage(ANA, { kind: "contacts" });
+
+    const box = page.getByRole("textbox", { name: "Write a message" });
+    await box.fill("See you tomorrow");
+    await begin("Send later");
+    await dialog.getByLabel("Date and time").fill("2020-01-01T10:00");
+    await dialog.getByRole("button", { name: "Schedule" }).click();
+    await dialog.getByText("A time to come is needed").waitFor();
+    const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 16);
+    await dialog.getByLabel("Date and time").fill(tomorrow);
+    expect(await faultsOf(page)).toEqual([]);
+    await dialog.getByRole("button", { name: "Schedule" }).click();
+    await until(async () => (await box.inputValue()) === "");
+    const scheduled = async () => {
+      const { body } = await world.gateway.get(`/scheduled?sender=${SHOP}`, { key: world.key });
+      return body["data"] as { id: string }[];
+    };
+    await until(async () => (await scheduled()).length === 1);
+    const [{ id: waiting }] = (await scheduled()) as [{ id: string }];
+    await message(page, waiting).hover();
+    await message(page, waiting).getByRole("button", { name: "Actions of this message" }).click();
+    await page.getByRole("menuitem", { name: "Delete for everyone" }).click();
+    await dialog.getByRole("button", { name: "Delete" }).click();
+    await until(async () => (await scheduled()).length === 0);
+
+    const { id } = await world.sim.sendText(ANA, SHOP, "Please tell Ben");
+    await message(page, id).hover();
+    await message(page, id).getByRole("button", { name: "Actions of this message" }).click();
+    await page.getByRole("menuitem", { name: "Forward" }).click();
+    await dialog.getByLabel("To", { exact: true }).fill(BEN);
+    expect(await faultsOf(page)).toEqual([]);
+    await dialog.getByRole("button", { name: "Forward" }).click();
+    const told = await world.sim.waitForMessage(BEN, { text: "Please tell Ben" });
+    expect(told).toMatchObject({ forwarded: 1 });
+    await close(page);
+  });
+
   it("sends files of the browser: chosen, pasted and dropped, looked at first, and refused in words", async () => {
     const page = await world.open(withAna);
     const box = page.getByRole("textbox", { name: "Write a message" });
@@ -238,13 +299,27 @@ describe("a conversation", () => {
     const dialog = page.getByRole("dialog", { name: "Send a file" });
     const send = dialog.getByRole("button", { name: "Send", exact: true });
 
-    await page.getByRole("button", { name: "File or poll" }).click();
+    await page.getByRole("button", { name: "More to send" }).click();
     await page.getByRole("menuitem", { name: "Send a file" }).click();
     const input = dialog.locator('input[type="file"]');
-    await input.setInputFiles({ name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("x") });
-    await dialog.getByText("Files of this kind cannot be sent").waitFor();
+    await input.setInputFiles({ name: "empty.txt", mimeType: "text/plain", buffer: Buffer.alloc(0) });
+    await dialog.getByText("This file is empty").waitFor();
     expect(await send.isDisabled()).toBe(true);
     await dialog.getByRole("button", { name: "Another file" }).click();
+    await input.setInputFiles({
+      name: "prices.csv",
+      mimeType: "text/csv",
+      buffer: Buffer.from("a;b\n1;2\n"),
+    });
+    await dialog.getByLabel("Caption").fill("As of today");
+    await send.click();
+    await dialog.waitFor({ state: "detached" });
+    const sheet = await world.sim.waitForMessage(ANA, { kind: "document", text: "As of today" }, 60_000);
+    const { fileName, bytes } = await world.sim.mediaOf(ANA, sheet.id);
+    expect([fileName, bytes.toString()]).toEqual(["prices.csv", "a;b\n1;2\n"]);
+
+    await page.getByRole("button", { name: "More to send" }).click();
+    await page.getByRole("menuitem", { name: "Send a file" }).click();
     const image = { name: "look <b>.png", mimeType: "image/png", buffer: png(400, 200) };
     await input.setInputFiles(image);
     await dialog.getByRole("img", { name: "Image" }).waitFor();
@@ -269,7 +344,7 @@ describe("a conversation", () => {
     await dialog.getByText("Menú.pdf").waitFor();
     await send.click();
     await dialog.waitFor({ state: "detached" });
-    const sent = await world.sim.waitForMessage(ANA, { kind: "document" }, 60_000);
+    const sent = await world.sim.waitForMessage(ANA, { kind: "document", count: 2 }, 60_000);
     expect(await world.sim.mediaOf(ANA, sent.id)).toMatchObject({ fileName: "Menú.pdf" });
     await message(page, sent.id).waitFor();
 

@@ -24,8 +24,8 @@ export interface Arena {
   group: string;
   /** `…@newsletter` that the shop follows. */
   channel: string;
-  /** Sends by REST. Whoever hears no answer asks again under the same key once the gateway is back. */
-  send(path: string, body: Record<string, string | string[]>): void;
+  /** Sends by REST. Whoever hears no answer asks again under the same key once the gateway is back. @param method default POST */
+  send(path: string, body: Record<string, string | string[]>, method?: "POST" | "PATCH" | "DELETE"): void;
   /** The failpoint at which the process is going to end, and at which pass of it. */
   arm(name: FailpointName, pass?: number): void;
   /** One column, `id`, of the database that the dead process has left; the files themselves are not opened. */
@@ -80,10 +80,21 @@ export async function openArena(seed: string, entry?: string): Promise<Arena> {
   let sends = 0;
   let mark: Mark | undefined;
 
-  function send(path: string, body: Record<string, string | string[]>): void {
+  function send(
+    path: string,
+    body: Record<string, string | string[]>,
+    method: "POST" | "PATCH" | "DELETE" = "POST",
+  ): void {
     const headers = { "idempotency-key": `${seed}-${Date.now()}-${++sends}-${Math.random()}` };
     const ask = async (): Promise<boolean> => {
-      const answer = await world.gateway.post(path, { sender: SHOP, ...body }, { key: world.key, headers });
+      const { gateway, key } = world;
+      const options = { key, headers };
+      const fields = { sender: SHOP, ...body };
+      const answer = await {
+        POST: () => gateway.post(path, fields, options),
+        PATCH: () => gateway.patch(path, fields, options),
+        DELETE: () => gateway.delete(`${path}?sender=${SHOP}`, options),
+      }[method]();
       if (answer.status === 409 || answer.status === 503) return false;
       accepted.push(ok(answer).body["id"]);
       return true;

@@ -129,6 +129,45 @@ const sendPoll: Provoke = async ({ world, send }) => {
   });
 };
 
+const ACTING_MS = 5_000;
+
+/** One message that came and two that were sent, and everything that can be done to them. */
+const acting: Provoke = async ({ world: { sim, gateway, key }, send }, random) => {
+  const { id: came } = await sim.sendText(ANA, SHOP, "a thing to be handed on");
+  const name = Math.floor(random() * 1e9);
+  const texts = [`kept ${name}`, `taken back ${name}`];
+  for (const message of texts) send("/send-message", { number: ANA, message });
+  let ids: string[] = [];
+  // It may be killed by the very first of these: then the next round is another one.
+  await until(
+    "these messages are there",
+    async () => {
+      const arrived = await sim.messages(ANA, { from: SHOP });
+      ids = texts.flatMap((text) => arrived.find((message) => message.text === text)?.id ?? []);
+      return ids.length === 2 && (await gateway.get(`/messages/${came}`, { key })).status === 200;
+    },
+    ACTING_MS,
+  );
+  const [kept, taken] = ids;
+  const steps = [
+    () => send(`/messages/${came}/reaction`, { emoji: "👍" }),
+    () => send(`/messages/${came}/forward`, { number: BEN }),
+    () => send(`/messages/${kept}`, { message: `kept ${name}, mended` }, "PATCH"),
+    () => send(`/messages/${kept}/forward`, { number: BEN }),
+    () => send(`/messages/${taken}`, {}, "DELETE"),
+  ];
+  for (const step of shuffled(steps, random)) step();
+};
+
+/** Three messages that are due at once, and one that is sent meanwhile, elsewhere. */
+const falling: Provoke = async ({ send, group }, random, round) => {
+  if (round !== 0) return;
+  const send_at = String(Math.floor(Date.now() / 1_000) + 4);
+  for (const message of ["later", "later, too", "last"])
+    send("/send-message", { number: random() < 0.5 ? ANA : BEN, message, send_at });
+  send("/send-message", { number: group, message: "at once" });
+};
+
 const ending: Provoke = async (arena, random) => {
   await conversation(arena, random);
   arena.world.gateway.signal("SIGTERM");
@@ -206,6 +245,20 @@ export const POINTS: CrashPoint[] = [
     proof: askedOnly,
   }),
   during(sending, "after-accept", "send stored; its caller not told"),
+  during(falling, "before-due-commit", "a message is due; not queued", { passes: 1 }),
+  during(falling, "after-due-commit", "a due message queued; not sent", { passes: 1 }),
+  during(acting, "after-accept", "a reaction, edit, deletion or forward stored; its caller not told", {
+    name: "action-stored",
+    passes: 5,
+  }),
+  during(acting, "before-encrypt", "one of these taken from the outbox; not encrypted", {
+    name: "action-taken",
+    passes: 5,
+  }),
+  during(acting, "before-ack", "one of these written to WhatsApp; no ack", {
+    name: "action-written",
+    passes: 5,
+  }),
   during(conversation, "before-encrypt", "taken from the outbox; not encrypted"),
   during(conversation, "after-encrypt-commit", "encrypted, ratchet stored; not written"),
   during(sendingFiles, "after-upload", "file uploaded; not noted", { passes: 1 }),

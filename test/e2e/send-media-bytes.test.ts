@@ -89,7 +89,7 @@ describe("POST /send-media with the file itself", () => {
     };
     expect(await refused({})).toMatchObject({
       status: 400,
-      fields: { url: ["Is required, unless data holds the file itself."] },
+      fields: { url: ["Is required, unless data or a part called file holds the file itself."] },
     });
     expect(await refused({ data, url: "https://example.com/a" })).toMatchObject({
       status: 400,

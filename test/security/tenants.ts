@@ -66,6 +66,7 @@ async function addNumber(world: World, key: string, number: string, contact: str
     channels: channel.id,
     groups: group,
     chats: contact,
+    contacts: contact,
     messages: sent.body["id"],
     deliveries: delivery,
     "api-keys": made.body["data"].id,

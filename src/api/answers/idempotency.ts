@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import type { Caller } from "../../accounts/caller.ts";
 import { GatewayError } from "../../model/errors/errors.ts";
 import { asText, NOT_UNICODE } from "../../model/fields.ts";
+import type { GivenFile } from "../../model/media/media.ts";
 import { inProgress, type Claim } from "../../outbox/submitting/idempotency.ts";
 import { ConstraintViolation } from "../../store/errors.ts";
 import type { Endpoint } from "../endpoint.ts";
@@ -28,6 +29,7 @@ export async function oncePerKey(
     endpoint,
     params,
     raw,
+    file = null,
   }: {
     app: App;
     caller: Caller | null;
@@ -35,13 +37,14 @@ export async function oncePerKey(
     endpoint: Endpoint;
     params: Record<string, string>;
     raw: RawInput;
+    file?: GivenFile | null;
   },
   run: (claim: Claim | null) => Promise<HttpAnswer>,
 ): Promise<HttpAnswer> {
   if (key === null || caller === null) return run(null);
   const { api_key: _, idempotency_key: __, ...fields } = raw.fields;
   // What stands in the path says what is meant as much as a field does.
-  const body = { ...byHash(fields, endpoint.fileIn), ...params };
+  const body = { ...byHash(fields, endpoint.fileIn, file), ...params };
   const begun = await app.idempotency.begin({ keyId: caller.keyId, route: endpoint.path, key, body });
   if (begun.kind === "answered") return replayed(begun.answer);
   if (begun.kind === "stored") {
@@ -53,7 +56,12 @@ export async function oncePerKey(
 }
 
 /** A file counts by its bytes, however it was given. */
-function byHash(fields: Record<string, unknown>, fileIn: string | undefined): Record<string, unknown> {
+function byHash(
+  fields: Record<string, unknown>,
+  fileIn: string | undefined,
+  given: GivenFile | null,
+): Record<string, unknown> {
+  if (given !== null) return { ...fields, file: Buffer.from(given.sha256, "base64").toString("hex") };
   if (fileIn === undefined || typeof fields[fileIn] !== "string") return fields;
   const { [fileIn]: data, ...rest } = fields;
   return { ...rest, file: hash("sha256", Buffer.from(data as string, "base64"), "hex") };

@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { parseDestination } from "../../model/address.ts";
-import { flag, integer, isoTime, list, oneOf, ownNumber, text, trimmedText } from "../../model/fields.ts";
+import { flag, isoTime, list, oneOf, ownNumber, text, timer, trimmedText } from "../../model/fields.ts";
 import { endpoint } from "../endpoint.ts";
 import { answer, record } from "../schemas/answer.ts";
 import { MEMBER_ACTIONS, REQUEST_ACTIONS } from "../../directory/group-admin.ts";
+import { FETCH_ERRORS, pictureLink } from "../schemas/links.ts";
 import { groupDetails as details } from "../schemas/groups.ts";
 
 const read = { by: "key", permission: "groups" } as const;
@@ -12,8 +13,6 @@ const MOST_MEMBERS = 1_023;
 const MOST_AT_ONCE = 50;
 const LONGEST_NAME = 100;
 const LONGEST_DESCRIPTION = 2_048;
-/** As phones offer them: never, a day, a week, ninety days. */
-const TIMERS = [0, 86_400, 604_800, 7_776_000];
 
 const person = text(1, 100)
   .transform((value, context) => {
@@ -89,21 +88,19 @@ export const changeGroup = endpoint({
   method: "PATCH",
   path: "/groups/{id}",
   access: admin,
-  summary: "Change a group's name, description or settings",
+  summary: "Change a group's name, description, picture or settings",
   message: "Group changed.",
-  errors: [...ERRORS],
+  errors: [...ERRORS, ...FETCH_ERRORS],
   bounded,
   input: z.object({
     sender: ownNumber(),
     name: trimmedText(1, LONGEST_NAME).optional(),
     description: trimmedText(0, LONGEST_DESCRIPTION).optional(),
+    picture_url: pictureLink.optional(),
     announce: flag().optional().meta({ description: "Only admins write" }),
     locked: flag().optional().meta({ description: "Only admins change name, description and timer" }),
     join_approval: flag().optional().meta({ description: "Admins decide who may join" }),
-    disappearing: integer(0, 7_776_000)
-      .refine((seconds) => TIMERS.includes(seconds), `Must be one of ${TIMERS.join(", ")}.`)
-      .optional()
-      .meta({ description: "Seconds: 0, 86400, 604800 or 7776000" }),
+    disappearing: timer().optional(),
   }),
   output: record(details),
 });

@@ -23,6 +23,7 @@ import * as metrics from "./operator/metrics.ts";
 import * as nodes from "./operator/nodes.ts";
 import * as numbers from "./numbers.ts";
 import * as gatewayHealth from "./operator/gateway-health.ts";
+import * as profiles from "./profiles.ts";
 import * as polls from "./polls.ts";
 import * as sharedContent from "./shared-content.ts";
 import * as sessions from "./sessions.ts";
@@ -42,6 +43,7 @@ const NAMED = [
   groupsAdmin,
   channels,
   numbers,
+  profiles,
   audit,
   webhooks,
   listeners,

@@ -4,33 +4,19 @@ import { MEDIA_TYPES } from "../../model/media/media.ts";
 import { endpoint } from "../endpoint.ts";
 import { base64, text } from "../../model/fields.ts";
 import { MAX_BODY_BYTES } from "../reading/body.ts";
+import { FilePart } from "../reading/file-part.ts";
+import { FETCH_ERRORS, link } from "../schemas/links.ts";
 import { sendAnswer } from "../schemas/messages.ts";
 import { sendFields } from "../schemas/send-fields.ts";
 
-const LONGEST_URL = 8_192;
-const MISSING = "Is required, unless data holds the file itself.";
-
-const link = text(1, LONGEST_URL)
-  .transform((value) => value.trim())
-  .refine(
-    (value) => /^https?:\/\//i.test(value) && URL.canParse(value),
-    "Must be a complete http or https address.",
-  )
-  .meta({ description: "http or https; it must answer with the file itself" });
+const MISSING = "Is required, unless data or a part called file holds the file itself.";
 
 const send = {
   access: { by: "key", permission: "media" } as const,
   sends: true as const,
   summary: "Send a file to 1 to 10 destinations",
   message: "Message sent successfully!",
-  errors: [
-    "FILE_TOO_LARGE",
-    "FILE_UNREACHABLE",
-    "FILE_NOT_USABLE",
-    "URL_NOT_ALLOWED",
-    "CONVERTER_MISSING",
-    "TIME_NOT_USABLE",
-  ] satisfies ErrorCode[],
+  errors: [...FETCH_ERRORS, "TIME_NOT_USABLE"] satisfies ErrorCode[],
   output: sendAnswer,
 };
 
@@ -60,15 +46,28 @@ export const sendMedia = endpoint({
     .object({
       ...fields,
       url: link.optional(),
+      file: z
+        .unknown()
+        .refine((value) => value instanceof FilePart, "Must be a part of multipart/form-data.")
+        .optional()
+        .meta({
+          description:
+            "The file itself, as the last part of a request of multipart/form-data; up to MAX_MEDIA_BYTES",
+        }),
       data: base64(MAX_BODY_BYTES).optional().meta({
         description: "The file itself in base64, instead of its `url`; the body holds about 780 KB of a file",
       }),
     })
-    .superRefine(({ url, data }, context) => {
-      if (url === undefined && data === undefined)
-        context.addIssue({ code: "custom", path: ["url"], message: MISSING });
-      if (url !== undefined && data !== undefined)
-        context.addIssue({ code: "custom", path: ["data"], message: "Cannot be given together with url." });
+    .superRefine(({ url, data, file }, context) => {
+      const given = Object.entries({ url, data, file }).filter(([, value]) => value !== undefined);
+      const [first, second] = given.map(([name]) => name);
+      if (first === undefined) context.addIssue({ code: "custom", path: ["url"], message: MISSING });
+      if (second !== undefined)
+        context.addIssue({
+          code: "custom",
+          path: [second],
+          message: `Cannot be given together with ${first}.`,
+        });
     }),
 });
 /** `GET /send-media`: the key stands in the query. */
@@ -78,4 +77,19 @@ export const sendMediaByGet = endpoint({
   path: "/send-media",
   keyIn: "query",
   input: z.object({ ...fields, url: link }),
+});
+
+/** `POST /send-sticker`: any picture becomes one. */
+export const sendSticker = endpoint({
+  ...send,
+  method: "POST",
+  path: "/send-sticker",
+  summary: "Send a picture or a short GIF as a sticker to 1 to 10 destinations",
+  input: z.object({
+    ...sendFields,
+    url: link.meta({
+      description:
+        "http or https. WebP of 512 × 512 is sent as it is; other pictures, and GIFs of up to 10 seconds, are made into it",
+    }),
+  }),
 });

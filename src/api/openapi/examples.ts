@@ -59,6 +59,7 @@ const media = {
   url: "https://example.com/menu.jpg",
   caption: "Today's menu",
 };
+const sticker = { sender: SENDER, number: PERSON, url: "https://example.com/hello.png" };
 const poll = {
   sender: SENDER,
   number: PERSON,
@@ -78,6 +79,20 @@ const cards = {
   sender: SENDER,
   number: PERSON,
   contacts: [{ name: "Ana Lima", numbers: ["31600000002"], organization: "Corner shop" }],
+};
+const shownChat = {
+  archived: false,
+  pinned: false,
+  muted_until: null,
+  marked_unread: false,
+  disappearing: 0,
+};
+const person = {
+  number: PERSON,
+  lid: "123456789012345@lid",
+  name: "Ana from the bakery",
+  push_name: "Ana",
+  verified_name: "Ana's Bakery",
 };
 const account = { id: ACCOUNT, name: "Corner shop", plan: "basic", enabled: true, created_at: AT };
 const sessionTimes = {
@@ -156,6 +171,12 @@ const assertion = {
     authenticatorData: "SZYN5YgOjGh0NBcPZHZgW4_krrmihjLHmVzzuoMdl2MFAAAAAQ",
     signature: "MEUCIQDabc",
   },
+};
+const profile = {
+  device: SENDER,
+  name: "Corner shop",
+  about: "Open until six",
+  picture_url: "https://pps.whatsapp.net/v/t61.24694-24/1234.jpg",
 };
 const group = {
   id: "120363000000000001@g.us",
@@ -284,6 +305,7 @@ export const EXAMPLES: Record<string, Example> = {
   "GET /send-message": { input: text, output: sent },
   "POST /send-media": { input: media, output: sent },
   "GET /send-media": { input: media, output: sent },
+  "POST /send-sticker": { input: sticker, output: sent },
   "POST /uploads": {
     input: { sender: SENDER, data: "JVBERi0xLjcK", size: 9, name: "menu.pdf" },
     output: one("Part kept.", {
@@ -364,7 +386,24 @@ export const EXAMPLES: Record<string, Example> = {
       unread: 1,
       taken_over_until: null,
       bot: null,
+      ...shownChat,
     }),
+  },
+  "PATCH /chats/{chat}": {
+    path: { chat: PERSON },
+    input: { sender: SENDER, pinned: true, disappearing: 604_800 },
+    output: one("Chat changed.", {
+      sender: SENDER,
+      chat: PERSON,
+      ...shownChat,
+      pinned: true,
+      disappearing: 604_800,
+    }),
+  },
+  "POST /chats/{chat}/presence": {
+    path: { chat: PERSON },
+    input: { sender: SENDER, seconds: 600 },
+    output: one("Watched.", { sender: SENDER, chat: PERSON, until: AT }),
   },
   "POST /chats/{chat}/read": {
     path: { chat: PERSON },
@@ -506,6 +545,40 @@ export const EXAMPLES: Record<string, Example> = {
       data: [{ number: PERSON, exists: true, lid: "123456789012345@lid", checked_at: AT }],
     }),
   },
+  "GET /contacts": {
+    input: { sender: SENDER, q: "ana" },
+    output: page("Contacts.", { ...person, business: true }),
+  },
+  "GET /contacts/{contact}": {
+    path: { contact: PERSON },
+    input: { sender: SENDER },
+    output: one("Contact.", {
+      ...person,
+      about: "Fresh bread from six",
+      picture_url: "https://pps.whatsapp.net/v/t61/n.jpg",
+      business: {
+        description: "Bread and cake",
+        website: "https://example.com",
+        email: "ana@example.com",
+        address: "Dam 1, Amsterdam",
+        hours: {
+          timezone: "Europe/Amsterdam",
+          days: [{ day: "mon", mode: "specific_hours", open: "08:00", close: "18:00" }],
+        },
+      },
+      checked_at: AT,
+    }),
+  },
+  "PUT /contacts/{contact}/block": {
+    path: { contact: PERSON },
+    input: { sender: SENDER },
+    output: one("Blocked.", { sender: SENDER, contact: PERSON, blocked: true }),
+  },
+  "DELETE /contacts/{contact}/block": {
+    path: { contact: PERSON },
+    input: { sender: SENDER },
+    output: one("No longer blocked.", { sender: SENDER, contact: PERSON, blocked: false }),
+  },
   "GET /channels": { input: { sender: SENDER }, output: page("Channels.", channel) },
   "POST /channels": {
     input: { sender: SENDER, channel: "https://whatsapp.com/channel/0029VaAbCdEfGhIjKlMnOp1q" },
@@ -528,6 +601,12 @@ export const EXAMPLES: Record<string, Example> = {
       }),
       status: false,
     },
+  },
+  "GET /devices/{number}/profile": { path: ofDevice, output: one("Profile.", profile) },
+  "PATCH /devices/{number}/profile": {
+    path: ofDevice,
+    input: { about: "Open until six", picture_url: "https://example.com/shop.jpg" },
+    output: one("Profile changed.", profile),
   },
   "GET /devices": { output: page("Devices.", device) },
   "POST /devices": { input: { device: SENDER }, output: one("Device registered.", device) },
@@ -579,6 +658,7 @@ export const EXAMPLES: Record<string, Example> = {
       next_retry_at: AT,
       waiting: null,
       reachout: null,
+      warm_up: null,
       webhook: null,
       advice: "The line to WhatsApp was lost; it is opened again by itself.",
     }),

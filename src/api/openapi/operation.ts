@@ -88,8 +88,10 @@ function requestBody(
   example: Example | undefined,
   named: NamedSchemas,
 ): Operation["requestBody"] {
-  const { input, access, method, sends } = endpoint;
-  const { properties, required } = requestFields(input, named);
+  const { input, access, method, sends, fileIn } = endpoint;
+  const { properties: all, required } = requestFields(input, named);
+  const { file, ...rest } = all;
+  const properties = fileIn === undefined ? all : rest;
   const keyed = access.by === "key" && method === "POST";
   const schema: JsonSchema = {
     type: "object",
@@ -103,6 +105,17 @@ function requestBody(
   const content = { schema, ...(example?.input === undefined ? {} : { example: example.input }) };
   return {
     required: required.length > 0,
-    content: { "application/json": content, "application/x-www-form-urlencoded": { schema } },
+    content: {
+      "application/json": content,
+      "application/x-www-form-urlencoded": { schema },
+      ...(fileIn !== undefined && { "multipart/form-data": { schema: withFile(file) } }),
+    },
   };
 }
+
+/** Written once: the fields are those of the other forms. */
+const withFile = (file: JsonSchema | undefined): JsonSchema => ({
+  type: "object",
+  description: "The same fields, all of them before the file",
+  properties: { file: { ...file, type: "string", format: "binary" } },
+});

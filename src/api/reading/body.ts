@@ -9,7 +9,7 @@ export const MAX_BODY_BYTES = 1_048_576;
 /** No field needs more than a few. */
 const MAX_DEPTH = 64;
 /** What is read and thrown away after a refusal, so that the caller's upload ends and the answer can be read. */
-const MAX_DISCARDED_BYTES = 67_108_864;
+export const MAX_DISCARDED_BYTES = 67_108_864;
 
 const FORM = "application/x-www-form-urlencoded";
 const JSON_TYPES = new Set(["application/json", "text/plain", ""]);
@@ -39,11 +39,16 @@ export async function readBodyFields(
 function contentType(event: H3Event): string {
   const header = event.req.headers.get("content-type") ?? "";
   const type = header.split(";", 1)[0]!.trim().toLowerCase();
+  requirePlain(event);
+  if (type === FORM || JSON_TYPES.has(type)) return type;
+  throw unsupported(`Content-Type ${type} is not accepted; send application/json or ${FORM}.`);
+}
+
+/** @throws UNSUPPORTED_CONTENT_TYPE for a body that is encoded */
+export function requirePlain(event: H3Event): void {
   const encoding = event.req.headers.get("content-encoding")?.trim().toLowerCase() || "identity";
   if (encoding !== "identity")
     throw unsupported(`Content-Encoding ${encoding} is not accepted; send the body as it is.`);
-  if (type === FORM || JSON_TYPES.has(type)) return type;
-  throw unsupported(`Content-Type ${type} is not accepted; send application/json or ${FORM}.`);
 }
 
 function decodeUtf8(bytes: Buffer): string {
@@ -89,8 +94,8 @@ function readNodeBytes(request: IncomingMessage): Promise<Buffer> {
       if (size > MAX_DISCARDED_BYTES) request.destroy();
     });
     request.once("end", () => resolve(body.bytes()));
-    request.once("error", () => reject(invalidJson("The body ended early.")));
-    request.once("close", () => reject(invalidJson("The body ended early.")));
+    request.once("error", () => reject(endedEarly()));
+    request.once("close", () => reject(endedEarly()));
     if (tooLarge) reject(bodyTooLarge());
   });
 }
@@ -145,7 +150,11 @@ export const tooManyFields = (where: "body" | "query"): GatewayError =>
   new GatewayError("INVALID_PARAMETERS", "Invalid parameters!", {
     fields: { [where]: [`Has more than ${MAX_PAIRS} fields.`] },
   });
-const invalidJson = (message: string): GatewayError => new GatewayError("INVALID_JSON", message);
+/** The caller has gone before the body was there. */
+export const endedEarly = (): GatewayError => invalidJson("The body ended early.");
+/** What came is no body of the kind that it says. */
+export const invalidJson = (message: string): GatewayError => new GatewayError("INVALID_JSON", message);
 const unsupported = (message: string): GatewayError => new GatewayError("UNSUPPORTED_CONTENT_TYPE", message);
-const bodyTooLarge = (): GatewayError =>
+/** 413 of what is no file. */
+export const bodyTooLarge = (): GatewayError =>
   new GatewayError("BODY_TOO_LARGE", "The body is larger than 1 MiB (1,048,576 bytes).");

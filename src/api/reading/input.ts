@@ -2,6 +2,7 @@ import type { H3Event } from "h3";
 import type { z } from "zod";
 import { GatewayError } from "../../model/errors/errors.ts";
 import { readBodyFields, tooManyFields } from "./body.ts";
+import { isMultipart, readMultipart } from "./file-part.ts";
 import type { Access, Endpoint } from "../endpoint.ts";
 import { decodeForm } from "./form.ts";
 import {
@@ -31,8 +32,11 @@ const listsOf = new WeakMap<z.ZodObject, ReadonlySet<string>>();
  */
 export async function readInput(event: H3Event, endpoint: Endpoint): Promise<RawInput> {
   const lists = listFields(endpoint.input);
-  if (endpoint.method !== "GET" && endpoint.method !== "DELETE")
-    return { fields: await readBodyFields(event, lists), problems: {} };
+  if (endpoint.method !== "GET" && endpoint.method !== "DELETE") {
+    const withFile =
+      endpoint.fileIn !== undefined && isMultipart(event.req.headers.get("content-type") ?? "");
+    return { fields: await (withFile ? readMultipart : readBodyFields)(event, lists), problems: {} };
+  }
   const form = decodeForm(event.url.search.replace(/^\?/, ""), lists);
   if (form === null) throw tooManyFields("query");
   const problems = Object.fromEntries(form.notUtf8.map((name) => [name, ["Is not UTF-8."]]));

@@ -71,6 +71,15 @@ export const why = z
     next_retry_at: isoTime().nullable(),
     waiting: z.int().min(0).nullable(),
     reachout: reachoutLock.nullable(),
+    warm_up: z
+      .strictObject({
+        day: z.int().min(1).max(10).meta({ description: "1 is the day of the linking" }),
+        limit: z.int().meta({ description: "How many people it may write to for the first time that day" }),
+        used: z.int().min(0),
+        resets_at: isoTime(),
+      })
+      .nullable()
+      .meta({ description: "Null: WARM_UP is off, or the number was linked ten days ago" }),
     webhook: z
       .strictObject({
         state: z.enum(["failing", "paused", "disabled"]),

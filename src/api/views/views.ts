@@ -97,7 +97,7 @@ const newChatsView = (quota: NewChats | null) =>
 
 /** Why a number is in its state; `next_retry_at` is null while no further attempt is planned. */
 export const whyView = (
-  { holdups: { media, reachout, pausedUntil }, ...why }: Why,
+  { holdups: { media, reachout, pausedUntil, warmUp }, ...why }: Why,
   webhook: WebhookTrouble | null,
 ) => ({
   state: why.state,
@@ -111,12 +111,18 @@ export const whyView = (
   next_retry_at: isoOrNull(why.nextRetryAt),
   waiting: why.waiting,
   reachout: reachout === null ? null : { locked_until: iso(reachout.until), reason: reachout.reason },
+  warm_up: warmUp && {
+    day: warmUp.day,
+    limit: warmUp.limit,
+    used: warmUp.used,
+    resets_at: iso(warmUp.resetsAt),
+  },
   webhook: webhook && {
     state: webhook.state,
     failing_since: isoOrNull(webhook.since),
     next_attempt_at: isoOrNull(webhook.nextAt),
   },
-  advice: adviceView(why, { media, pausedUntil, webhook }),
+  advice: adviceView(why, { media, pausedUntil, warmUp, webhook }),
 });
 
 const isPaused = (
@@ -129,13 +135,15 @@ function adviceView(
   {
     media,
     pausedUntil,
+    warmUp,
     webhook,
-  }: Pick<Why["holdups"], "media" | "pausedUntil"> & { webhook: WebhookTrouble | null },
+  }: Omit<Why["holdups"], "reachout"> & { webhook: WebhookTrouble | null },
 ): string {
   if (isPaused(why, pausedUntil))
     return "WhatsApp limits how fast this number may send (429). Sends are kept and resume on their own; if this happens often, lower PACE_PER_MINUTE.";
   if (why.state !== "connected") return why.advice;
   if (media !== null) return mediaAdvice(media);
+  if (why.reason === null && warmUp !== null && warmUp.used >= warmUp.limit) return warmUpAdvice(warmUp);
   return webhook !== null && why.reason === null ? webhookAdvice(webhook) : why.advice;
 }
 
@@ -146,6 +154,9 @@ function webhookAdvice({ state, since, nextAt }: WebhookTrouble): string {
   const next = nextAt === null ? "" : `; the next try is at ${iso(nextAt)}`;
   return `${fails}. Its events are kept${next}. GET /deliveries shows what it answers.`;
 }
+
+const warmUpAdvice = ({ day, limit, resetsAt }: NonNullable<Why["holdups"]["warmUp"]>): string =>
+  `This number was linked lately (day ${day} of 10) and has written to ${limit} people for the first time today. Messages to others leave from ${iso(resetsAt)} on; whoever wrote to it is answered at once. WARM_UP=off ends this.`;
 
 const mediaAdvice = ({ since, chats, reason }: NonNullable<Why["holdups"]["media"]>): string =>
   `Since ${iso(since)} WhatsApp's media service has not accepted files: ${reason} ${counted(

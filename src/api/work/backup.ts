@@ -1,5 +1,5 @@
 import { RawResult } from "../answers/envelope.ts";
-import { asStream } from "./media.ts";
+import { asStream } from "./files/media.ts";
 import type { App } from "../services.ts";
 
 /** @throws RATE_LIMITED, UNAVAILABLE when no copy can be made now; nothing has been answered yet then */

@@ -2,7 +2,7 @@ import { parseDestination } from "../../model/address.ts";
 import { RawResult } from "../answers/envelope.ts";
 import { notFound } from "../answers/unmatched.ts";
 import type { App } from "../services.ts";
-import { asStream } from "./media.ts";
+import { asStream } from "./files/media.ts";
 
 type Params = Record<string, string>;
 

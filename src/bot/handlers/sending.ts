@@ -1,7 +1,7 @@
 import { isAction, type EditDraft } from "../../model/content/drafts.ts";
 import type { Incoming } from "../../model/messages.ts";
 import type { Time } from "../../model/time.ts";
-import { addressOf, quoteOf, readContent, readText, type Wanted } from "../messages/content.ts";
+import { addressOf, quoteOf, readContent, readId, readText, type Wanted } from "../messages/content.ts";
 import { mannered } from "../messages/manner.ts";
 import { MOST_REPLIES, type Effects } from "./effects.ts";
 import type { AnyContext, Content, ReceivedFile, ReplyOptions } from "../types.ts";
@@ -15,12 +15,14 @@ type SendingCalls = Pick<
   | "audio"
   | "voice"
   | "document"
+  | "sticker"
   | "poll"
   | "location"
   | "contact"
   | "react"
   | "edit"
   | "delete"
+  | "forward"
   | "sendTo"
 >;
 
@@ -89,7 +91,7 @@ export function createSending({ message, effects, open, now, replyId }: SendingI
   function answer(call: string, content: Content, options: ReplyOptions = {}): string {
     open(call);
     const wanted = mannered(readContent(content, `ctx.${call}()`), options, `ctx.${call}()`, now());
-    return say(call, options.quote ? quoting(wanted, message) : wanted, null);
+    return say(call, quoting(wanted, message, options.quote, `ctx.${call}()`), null);
   }
 
   const calls: SendingCalls = {
@@ -110,12 +112,18 @@ export function createSending({ message, effects, open, now, replyId }: SendingI
         },
         options,
       ),
+    sticker: (file, options) => answer("sticker", { sticker: file }, options),
     poll: (question, options, { multiple = false, ...more } = {}) =>
       answer("poll", { poll: question, options, multiple }, more),
     location: (place, options) => answer("location", { location: place }, options),
     contact: (contacts, options) =>
       answer("contact", { contacts: "numbers" in contacts ? [contacts] : contacts }, options),
     ...actionsOn(message, now, say),
+    forward(id, chat, options = {}) {
+      const jid = addressOf(chat, "ctx.forward()");
+      const wanted = { forward: readId(id, "ctx.forward()") };
+      return say("forward", mannered(wanted, options, "ctx.forward()", now()), jid);
+    },
     sendTo(chat, content, options = {}) {
       const jid = addressOf(chat, "ctx.sendTo()");
       const wanted = readContent(content, "ctx.sendTo()");
@@ -137,20 +145,16 @@ export function createSending({ message, effects, open, now, replyId }: SendingI
   };
 }
 
-/** Ids of messages, as WhatsApp's clients make them. */
-const ID = /^[\w-]{1,64}$/;
-
 /** What is done to messages: to the one that is answered, and to those of the bot's own. */
 function actionsOn(
   { id: answered, chat, fromMe, participant }: Incoming,
   now: () => number,
   say: (call: string, wanted: Wanted, jid: null) => string,
 ): Pick<SendingCalls, "react" | "edit" | "delete"> {
-  const own = (call: string, id: unknown): Pick<EditDraft, "target" | "at"> => {
-    if (typeof id !== "string" || !ID.test(id))
-      throw new TypeError(`ctx.${call}() takes the id of a message, as ctx.reply() returns it.`);
-    return { target: { id, chat, fromMe: true, participant: null }, at: now() };
-  };
+  const own = (call: string, id: unknown): Pick<EditDraft, "target" | "at"> => ({
+    target: { id: readId(id, `ctx.${call}()`), chat, fromMe: true, participant: null },
+    at: now(),
+  });
   return {
     react(emoji) {
       if (typeof emoji !== "string")
@@ -171,8 +175,14 @@ function actionsOn(
   };
 }
 
-function quoting(wanted: Wanted, message: Incoming): Wanted {
-  const quote = quoteOf(message);
-  if ("file" in wanted) return { ...wanted, quote };
-  return isAction(wanted.draft) ? wanted : { draft: { ...wanted.draft, quote } };
+function quoting(
+  wanted: Wanted,
+  message: Incoming,
+  quote: ReplyOptions["quote"] = false,
+  call: string,
+): Wanted {
+  if (quote === false || "forward" in wanted) return wanted;
+  if (quote !== true) return { ...wanted, quoteId: readId(quote, `${call}: quote`) };
+  if ("file" in wanted) return { ...wanted, quote: quoteOf(message) };
+  return isAction(wanted.draft) ? wanted : { draft: { ...wanted.draft, quote: quoteOf(message) } };
 }

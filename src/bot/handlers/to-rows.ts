@@ -1,12 +1,11 @@
-import type { MediaRequest } from "../../model/media/media.ts";
-import type { MediaDraft } from "../../model/content/drafts.ts";
 import type { ChatChange, AddressedDraft, StoredMessage } from "../../model/answerer.ts";
-import { DAY_MS, MINUTE_MS, SECOND_MS, type Time } from "../../model/time.ts";
+import { DAY_MS, MINUTE_MS, type Time } from "../../model/time.ts";
 import type { Statement } from "../../model/statement.ts";
 import type { Effects } from "./effects.ts";
 import { lostInJson } from "../json.ts";
 import { milliseconds } from "../duration.ts";
 import type { HandlerOutcome } from "./run.ts";
+import { toDrafts, type ToDraftsDeps } from "./to-drafts.ts";
 import type { Scope } from "../sessions/scope.ts";
 import { SessionRefused } from "../sessions/sessions.ts";
 import { validate } from "../standard-schema.ts";
@@ -14,19 +13,10 @@ import type { BotState, StoredDialogue, StoredSession } from "../sessions/state.
 import { EXPIRE, REMIND, WAKE, type TimerBody } from "../timers/timer-rows.ts";
 import type { Bot, Idle, OwnTimer } from "../types.ts";
 
-/** Makes files ready to be sent. */
-export interface BotMedia {
-  /** @throws {GatewayError} FILE_UNREACHABLE, FILE_NOT_USABLE, … */
-  prepare(request: MediaRequest): Promise<MediaDraft>;
-}
-
-interface ToRowsDeps {
+interface ToRowsDeps extends ToDraftsDeps {
   state: BotState;
-  media: BotMedia;
   time: Pick<Time, "now" | "after">;
   config: { takeoverMinutes: number };
-  /** Aborts when the gateway waits no longer. */
-  stopping?: AbortSignal;
 }
 
 /** What of a bot's chat was there before the handler ran. */
@@ -48,7 +38,6 @@ export interface AnswerRows {
 
 type Answered = Extract<HandlerOutcome, { kind: "answered" }>;
 
-const FILES_MS = MINUTE_MS;
 const DEFAULT_EXPIRY_MS = DAY_MS;
 
 /** Turns what a handler asked for into rows. Nothing has happened yet when it throws. */
@@ -77,7 +66,7 @@ export async function toRows(
         : dialogueRows(deps, bot, stored, { ...before, dialogue }, turn)),
     );
   }
-  const replies = inTime(stored, await repliesOf(deps, stored, effects));
+  const replies = inTime(stored, await toDrafts(deps, stored, effects));
   const handoffMs = effects.handoffMs === null ? deps.config.takeoverMinutes * MINUTE_MS : effects.handoffMs;
   const chat: ChatChange =
     handoffMs === undefined ? {} : { takeoverUntil: time.now() + Math.max(MINUTE_MS, handoffMs) };
@@ -208,71 +197,4 @@ function inTime({ message: { timer } }: StoredMessage, replies: AddressedDraft[]
     const until = Math.min(notAfter, draft.notAfter ?? notAfter);
     return { ...reply, draft: { ...draft, notAfter: until } };
   });
-}
-
-async function repliesOf(
-  { media, time, stopping }: ToRowsDeps,
-  stored: StoredMessage,
-  { replies }: Effects,
-): Promise<AddressedDraft[]> {
-  if (replies.every(({ wanted }) => "draft" in wanted))
-    return replies.map(({ wanted, ...reply }) =>
-      addressed(stored, reply, (wanted as { draft: AddressedDraft["draft"] }).draft),
-    );
-  const abort = new AbortController();
-  const cancel = time.after(FILES_MS, () =>
-    abort.abort(new Error(`The files of the reply did not arrive within ${FILES_MS / SECOND_MS} s.`)),
-  );
-  const stop = (): void => abort.abort(stopping?.reason);
-  if (stopping?.aborted) stop();
-  stopping?.addEventListener("abort", stop, { once: true });
-  try {
-    return await Promise.all(
-      replies.map(async ({ wanted, ...reply }) => {
-        if ("draft" in wanted) return addressed(stored, reply, wanted.draft);
-        const { file, quote, manner } = wanted;
-        const draft = await media.prepare(requestOf(stored.deviceId, file, abort.signal));
-        return addressed(stored, reply, { ...draft, ...manner, ...(quote && { quote }) });
-      }),
-    );
-  } finally {
-    cancel();
-    stopping?.removeEventListener("abort", stop);
-  }
-}
-
-function addressed(
-  { message }: StoredMessage,
-  { jid, id }: { jid: string | null; id: string },
-  draft: AddressedDraft["draft"],
-): AddressedDraft {
-  return jid === null || jid === message.chat
-    ? { jid: message.chat, draft, id }
-    : { jid, draft, id, elsewhere: true };
-}
-
-function requestOf(
-  deviceId: number,
-  {
-    mediaType,
-    url = "",
-    bytes,
-    fileName,
-    caption,
-    text,
-    voice,
-  }: Extract<Effects["replies"][number]["wanted"], { file: unknown }>["file"],
-  signal: AbortSignal,
-): MediaRequest {
-  const name = mediaType === "document" ? fileName : caption;
-  return {
-    deviceId,
-    mediaType,
-    url,
-    signal,
-    ...(bytes !== undefined && { bytes }),
-    ...(name !== undefined && { caption: name }),
-    ...(text !== undefined && { text }),
-    ...(voice && { ptt: "vn" }),
-  };
 }

@@ -13,7 +13,8 @@ import type { Restart } from "./restart.ts";
 import { openSteps, type Steps } from "./steps.ts";
 import { typingFor, type ShowTyping } from "./typing.ts";
 import type { ActiveBot } from "../routes/table.ts";
-import { toRows, type Before, type BotMedia } from "./to-rows.ts";
+import type { BotMedia, NamedMessages } from "./to-drafts.ts";
+import { toRows, type Before } from "./to-rows.ts";
 import {
   answered,
   brokenBy,
@@ -32,6 +33,8 @@ import type { Bot, Message } from "../types.ts";
 export interface TurnsDeps extends ReachDeps {
   state: BotState;
   media: BotMedia;
+  /** What they quote and hand on by its id. */
+  messages: NamedMessages;
   config: { botTimeoutMs: number; takeoverMinutes: number };
   log: Logger;
   time: Time;

@@ -1,4 +1,4 @@
-import type { MediaType } from "../../model/media/media.ts";
+import type { SentAs } from "../../model/media/media.ts";
 import type { Draft, DraftQuote, Manner } from "../../model/content/drafts.ts";
 import type { Incoming } from "../../model/messages.ts";
 import { readContacts, readPlace } from "../../model/content/shared.ts";
@@ -6,7 +6,7 @@ import type { Content, FileSource } from "../types.ts";
 
 /** A file that a handler wants sent: fetched and looked at once the handler has returned. */
 export interface FileWanted {
-  mediaType: MediaType;
+  mediaType: SentAs;
   /** Its address, or its bytes. */
   url?: string;
   bytes?: Uint8Array;
@@ -18,8 +18,12 @@ export interface FileWanted {
   voice?: boolean;
 }
 
-/** What is to be sent, as far as a handler can say it. */
-export type Wanted = { draft: Draft } | { file: FileWanted; quote?: DraftQuote; manner?: Manner };
+/** What is to be sent, as far as a handler can say it. `quoteId`: a message of the chat, looked for once the handler has returned. */
+export type Wanted =
+  | { draft: Draft; quoteId?: string }
+  | { file: FileWanted; quote?: DraftQuote; quoteId?: string; manner?: Manner }
+  /** The message with this id, handed on. */
+  | { forward: string; manner?: Manner };
 
 const LONGEST_TEXT = 65_536;
 const LONGEST_QUESTION = 255;
@@ -79,7 +83,7 @@ function readPoll(question: unknown, options: unknown, multiple: unknown, call: 
   return { kind: "poll", name, options: texts, selectable: multiple === true ? 0 : 1 };
 }
 
-const KINDS = ["image", "video", "audio", "voice", "document"] as const;
+const KINDS = ["image", "video", "audio", "voice", "document", "sticker"] as const;
 
 function readFile(content: Record<string, unknown>, call: string): FileWanted {
   const kind = KINDS.find((name) => name in content);
@@ -93,7 +97,7 @@ function readFile(content: Record<string, unknown>, call: string): FileWanted {
     ...readSource(content[kind] as FileSource, call),
   } as const;
   if (kind === "voice") return { ...file, voice: true };
-  if (kind === "audio") return file;
+  if (kind === "audio" || kind === "sticker") return file;
   if (kind !== "document") return { ...file, ...(caption !== undefined && { caption }) };
   return {
     ...file,
@@ -127,6 +131,15 @@ export function addressOf(chat: unknown, call: string): string {
   throw new TypeError(
     `${call}: ${JSON.stringify(chat)} is not a destination. Use digits, …@lid, …@g.us or …@newsletter.`,
   );
+}
+
+/** Ids of messages, as WhatsApp's clients make them. */
+const ID = /^[\w-]{1,64}$/;
+
+/** @param call names it in errors @throws {TypeError} when it is no id of a message */
+export function readId(id: unknown, call: string): string {
+  if (typeof id === "string" && ID.test(id)) return id;
+  throw new TypeError(`${call} takes the id of a message, as ctx.reply() returns it.`);
 }
 
 /** What quotes a message. */

@@ -19,7 +19,7 @@ export function mannered(wanted: Wanted, options: SendOptions, call: string, now
   if (manner.viewOnce && !canBeViewedOnce(kindOf(wanted)))
     throw new TypeError(`${call}: viewOnce is for images, videos and voice notes.`);
   if (Object.keys(manner).length === 0) return wanted;
-  return "file" in wanted ? { ...wanted, manner } : { draft: { ...wanted.draft, ...manner } };
+  return "draft" in wanted ? { draft: { ...wanted.draft, ...manner } } : { ...wanted, manner };
 }
 
 function mannerOf(options: SendOptions, call: string, now: number): Manner {
@@ -50,7 +50,8 @@ function timeToCome(given: Date | Duration, what: string, from: number): number 
 }
 
 function kindOf(wanted: Wanted) {
-  if (!("file" in wanted)) return wanted.draft.kind;
+  if ("forward" in wanted) return "forward";
+  if ("draft" in wanted) return wanted.draft.kind;
   const { mediaType, voice } = wanted.file;
   if (mediaType === "image" || mediaType === "video") return mediaType;
   return voice ? "voice" : "document";

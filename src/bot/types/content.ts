@@ -18,8 +18,8 @@ export interface SendOptions {
 
 /** Options of every reply. */
 export interface ReplyOptions extends SendOptions {
-  /** Quotes the message that is answered. Default false. */
-  quote?: boolean;
+  /** Quotes the message that is answered, or a message of this chat by its id; an unknown id quotes nothing. Default false. */
+  quote?: boolean | string;
 }
 
 /** A file: its URL, or its bytes. */
@@ -67,6 +67,7 @@ export type Content =
   | { audio: FileSource }
   | { voice: FileSource }
   | { document: FileSource; fileName?: string; caption?: string }
+  | { sticker: FileSource }
   | { poll: string; options: readonly string[]; multiple?: boolean }
   | { location: Place }
   | { contacts: readonly Contact[] };

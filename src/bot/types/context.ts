@@ -116,6 +116,8 @@ export interface Context<
   voice(file: FileSource, options?: ReplyOptions): string;
   /** Replies with any file, to be downloaded. */
   document(file: FileSource, options?: FileOptions): string;
+  /** Replies with a sticker, made of a picture or a short GIF. WebP of 512 × 512 is sent as it is. */
+  sticker(file: FileSource, options?: ReplyOptions): string;
   /** Replies with a poll of 2 to 12 options. Votes arrive as messages (`b.on("poll:vote", …)`). */
   poll(question: string, options: readonly string[], settings?: PollOptions): string;
   /** Replies with a place on the map. @throws {TypeError} for degrees that are none */
@@ -132,6 +134,15 @@ export interface Context<
   edit(id: string, text: string): string;
   /** Takes a message that went to this chat back for everyone, for 48 hours. @param id what `reply` and the others returned */
   delete(id: string): string;
+  /**
+   * Hands a message of this number on to another chat, marked as forwarded: the one that is answered (`ctx.message.id`), or any
+   * other by its id. Files are not stored at WhatsApp again. The handler fails, and nothing is sent, when the message is not
+   * stored any more, or cannot be forwarded.
+   *
+   * @param chat digits, `…@lid`, `…@g.us` or `…@newsletter`
+   * @returns the id that the message will have
+   */
+  forward(id: string, chat: string, options?: SendOptions): string;
   /**
    * Sends to another chat: digits, `…@lid`, `…@g.us` or `…@newsletter`. The message is paced like a send by REST, because it
    * answers nobody.

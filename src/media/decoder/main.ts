@@ -3,15 +3,19 @@
  * it is killed when it takes too long or too much, and when its gateway has gone. Built as a file of its own, see
  * `nitro.config.ts`.
  */
+import { makeAvatar } from "./avatar.ts";
 import { identify } from "./identify.ts";
 import { measureOpus } from "./ogg.ts";
 import { readImage } from "./picture.ts";
 import type { DecoderAnswer, JobName, Jobs, Question } from "./protocol.ts";
 import { readSound } from "./sound.ts";
+import { makeSticker } from "./sticker.ts";
 
 const CARRY_OUT: { [Name in JobName]: (asks: Jobs[Name]["asks"]) => Promise<Jobs[Name]["answers"]> } = {
   identify: ({ head, tail }) => identify(asBuffer(head), asBuffer(tail)),
   picture: ({ path }) => readImage(path),
+  sticker: ({ path, output }) => makeSticker(path, output),
+  avatar: ({ path }) => makeAvatar(path),
   sound: ({ path, mimetype }) => readSound(path, mimetype),
   opus: ({ path }) => measureOpus(path),
 };

@@ -1,14 +1,10 @@
-import type { Metadata, Sharp } from "sharp";
+import type { Sharp } from "sharp";
 import type { FileFacts } from "../../model/media/media.ts";
+import { loadSharp, MAX_PIXELS, MAX_SECONDS, mostPixelsOf } from "./sharp.ts";
 
-/** Of images that are unpacked line by line. Few phones take a larger one. */
-const MAX_PIXELS = 100_000_000;
-/** Of those that are unpacked whole: each pixel takes four bytes or more. */
-const MAX_PIXELS_AT_ONCE = 17_000_000;
 /** Longest side; the picture travels in every copy of the message. */
 const THUMBNAIL_PIXELS = 72;
 const THUMBNAIL_QUALITY = 60;
-const MAX_SECONDS = 5;
 
 /** What a chat shows before the file is loaded: a small JPEG, and the size of the original in pixels. */
 export type Picture = Pick<FileFacts, "thumbnail" | "width" | "height">;
@@ -25,7 +21,7 @@ export async function readImage(path: string): Promise<Picture> {
     sharp(path, { limitInputPixels, sequentialRead: true, failOn: "error" });
   const facts = await open(MAX_PIXELS).metadata();
   const { width, height, orientation = 1 } = facts;
-  const thumbnail = await open(isUnpackedWhole(facts) ? MAX_PIXELS_AT_ONCE : MAX_PIXELS)
+  const thumbnail = await open(mostPixelsOf(facts))
     .timeout({ seconds: MAX_SECONDS })
     .autoOrient()
     .resize(THUMBNAIL_PIXELS, THUMBNAIL_PIXELS, { fit: "inside", withoutEnlargement: true })
@@ -35,20 +31,4 @@ export async function readImage(path: string): Promise<Picture> {
   // From 5 on the image lies on its side.
   const shown = orientation >= 5 ? { width: height, height: width } : { width, height };
   return { ...shown, thumbnail: thumbnail.toString("base64") };
-}
-
-/** WebP and GIF always are, PNG when it shows itself at first coarsely. What JPEG takes depends on more: see the process's limit. */
-const isUnpackedWhole = ({ format, isProgressive }: Metadata): boolean =>
-  format !== "jpeg" && (isProgressive || format !== "png");
-
-/** Loaded with the first picture: what reads other files only does without its memory. */
-async function loadSharp(): Promise<(typeof import("sharp"))["default"] | null> {
-  const sharp = await import("sharp").then(
-    (module) => module.default,
-    () => null,
-  );
-  if (sharp === null) return null;
-  sharp.cache(false);
-  sharp.concurrency(1);
-  return sharp;
 }

@@ -1,6 +1,7 @@
 import type { Found } from "./identify.ts";
 import type { Picture } from "./picture.ts";
 import type { Sound } from "./sound.ts";
+import type { Sticker } from "./sticker.ts";
 
 /** Everything that a file can be asked, with its question and its answer. Paths are of files in the clear. */
 export interface Jobs {
@@ -8,6 +9,10 @@ export interface Jobs {
   identify: { asks: { head: Uint8Array; tail: Uint8Array }; answers: Found };
   /** Size and small picture of an image. */
   picture: { asks: { path: string }; answers: Picture };
+  /** Makes a sticker of an image at another path; null where no program for that is made for this machine. */
+  sticker: { asks: { path: string; output: string }; answers: Sticker | null };
+  /** Makes a JPEG of an image as profiles have it; null where no program for that is made for this machine. */
+  avatar: { asks: { path: string }; answers: Uint8Array | null };
   /** What an audio file says of itself. */
   sound: { asks: { path: string; mimetype: string }; answers: Sound };
   /** Duration and waveform of Ogg/Opus. */

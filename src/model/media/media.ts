@@ -18,16 +18,20 @@ export const MEDIA_TYPES = [
 ] as const;
 /** One of the words that `media_type` of `/send-media` may be. `document`: a file of any kind, as what it is. */
 export type MediaType = (typeof MEDIA_TYPES)[number];
+/** What a file may be sent as; stickers have an endpoint of their own. */
+export type SentAs = MediaType | "sticker";
 
 /** A file that somebody wants to have sent, still at its own address. */
 export interface MediaRequest {
   /** Number that sends it. */
   deviceId: number;
-  mediaType: MediaType;
+  mediaType: SentAs;
   /** http or https; "" when the file itself is given. */
   url: string;
   /** The file itself, instead of its address. */
   bytes?: Uint8Array;
+  /** The same, where it is too large for the memory. */
+  given?: GivenFile;
   /** Text under an image or video, name of a document. */
   caption?: string;
   /** Text under a document. */
@@ -36,6 +40,16 @@ export interface MediaRequest {
   ptt?: string;
   /** Ends the download, which then throws its reason. Whoever gives one ends it with the gateway. */
   signal?: AbortSignal;
+}
+
+/** A file that came with a request. It lies encrypted on this disk, under a key that nobody else knows, until it is let go. */
+export interface GivenFile {
+  /** "" when nobody says. */
+  fileName: string;
+  /** Base64. */
+  sha256: string;
+  open(): AsyncIterable<Buffer>;
+  dispose(): Promise<void>;
 }
 
 /** What is known of a file once it lies encrypted on the disk. Byte strings are base64. Stored sealed. */
@@ -56,6 +70,8 @@ export interface FileFacts {
   height?: number;
   /** Of audio and video. */
   seconds?: number;
+  /** Of stickers that move. */
+  animated?: true;
   /** Of voice notes: 64 bytes from 0 to 100. */
   waveform?: string;
 }

@@ -10,6 +10,8 @@ export interface QueuedMessage extends QueuedRow {
   uncertain: boolean;
   /** Its chat is known to be one that the number may write in. */
   allowed: boolean;
+  /** It may leave although the number warms up: that was asked. */
+  isWarm: boolean;
   /** WhatsApp's media service takes no files: since when (Unix milliseconds) it waits for that, and what was last heard. */
   waitsForMedia: { since: number; reason: string } | null;
   /** It is getting another text, and does not leave before that is stored. */
@@ -22,8 +24,11 @@ export interface Chat {
   messages: QueuedMessage[];
   /** How many of them are replies: they make the whole chat go first, because order in a chat is never changed. */
   replies: number;
-  /** `idle`: nothing may be tried before the connection is open, has told what waited there, or a pause is over. */
-  state: "ready" | "sending" | "idle";
+  /**
+   * `idle`: nothing may be tried before the connection is open, has told what waited there, or a pause is over. `held`: it is
+   * asked whether the number, which warms up, may write there today; or it may not. A reply says that somebody has written there.
+   */
+  state: "ready" | "sending" | "idle" | "held";
   failures: number;
   cancelPause: (() => void) | null;
 }
@@ -37,7 +42,7 @@ export interface WaitingChats {
   /** It may be tried now; a chat that is ready already keeps its place, unless it moves up because of a reply. */
   makeReady(chat: Chat): void;
   /** It is tried now, or not before {@link makeReady}. */
-  leave(chat: Chat, state: "sending" | "idle"): void;
+  leave(chat: Chat, state: Exclude<Chat["state"], "ready">): void;
   /** Chats with replies, and those without, longest ready first. */
   readonly withReplies: ReadonlySet<Chat>;
   readonly proactive: ReadonlySet<Chat>;
@@ -75,7 +80,7 @@ export function createWaitingChats(): WaitingChats {
     }
   }
 
-  function leave(chat: Chat, state: "sending" | "idle"): void {
+  function leave(chat: Chat, state: Exclude<Chat["state"], "ready">): void {
     withReplies.delete(chat);
     proactive.delete(chat);
     chat.state = state;
@@ -105,7 +110,7 @@ export function createWaitingChats(): WaitingChats {
       while (place > fixed && chat.messages[place - 1]!.id > message.id) place--;
       chat.messages.splice(place, 0, message);
       if (message.isReply) chat.replies++;
-      if (chat.state === "ready") makeReady(chat);
+      if (chat.state === "ready" || (chat.state === "held" && message.isReply)) makeReady(chat);
     },
 
     drop(chat, message) {
@@ -119,7 +124,7 @@ export function createWaitingChats(): WaitingChats {
         endPause(chat);
         leave(chat, "idle");
         chats.delete(chat.key);
-      } else if (wasHead && chat.state === "idle") {
+      } else if (wasHead && (chat.state === "idle" || chat.state === "held")) {
         // What it waited for was the head's own affair.
         makeReady(chat);
       }

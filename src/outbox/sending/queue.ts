@@ -54,6 +54,7 @@ const FOUND = {
   retried: false,
   uncertain: true,
   allowed: false,
+  isWarm: false,
   waitsForMedia: null,
   changing: null,
 };

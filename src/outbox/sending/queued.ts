@@ -16,6 +16,7 @@ const UNTRIED = {
   confirmed: false,
   retried: false,
   uncertain: false,
+  isWarm: false,
   waitsForMedia: null,
   changing: null,
 };

@@ -1,6 +1,7 @@
 import type { Logger } from "../../log.ts";
 import { devices, outbox } from "../../../drizzle/schema.ts";
 import type { Draft } from "../../model/content/drafts.ts";
+import { failpoint } from "../../model/failpoint.ts";
 import { DAY_MS, SECOND_MS, type Cancel } from "../../model/time.ts";
 import { defineQuery, integer, nullable } from "../../store/query.ts";
 import { isWorthLogging } from "../../store/write/owned.ts";
@@ -112,7 +113,9 @@ export function createTimed(deps: TimedDeps): Timed {
     const at = store.now();
     const ids = JSON.stringify(due.map(({ id }) => id));
     const queue: Statement = { sql: QUEUE, args: [at, at - REPLY_WINDOW_MS, ids] };
+    failpoint("before-due-commit");
     const [result] = await store.writer.commit([queue], { owning: deviceId });
+    failpoint("after-due-commit");
     const replies = new Map(result!.rows.map((row) => [Number(row["id"]), Number(row["is_reply"]) === 1]));
     const queued = due.filter(({ id }) => replies.has(id));
     for (const { waId } of queued) deps.changed(deviceId, waId);

@@ -1,3 +1,4 @@
+import type { MediaStore } from "../media/store.ts";
 import type { AccountChanges } from "../server/accounts/account-changes.ts";
 import type { HistoryMethods } from "../surface/history.ts";
 import type { ProfileMethods } from "../surface/profiles.ts";
@@ -15,16 +16,25 @@ interface Needs {
   population: Population;
   profiles: Profiles;
   accountChanges: AccountChanges;
+  media: Pick<MediaStore, "find">;
 }
 
 /** What people change about themselves, and what owners' phones tell of old messages. */
 export function createProfileMethods(needs: Needs): ProfileMethods & HistoryMethods {
-  const { world, random, time, population, profiles, accountChanges } = needs;
+  const { world, random, time, population, profiles, accountChanges, media } = needs;
   const phoneOf = (number: string) => world.account(number).devices.get(0);
   return {
     async setPicture(person, bytes) {
       const account = world.account(person);
       return { id: accountChanges.picture(account, bytes, phoneOf(account.number))?.id ?? null };
+    },
+    async picture(of) {
+      const { picture } = world.groups.get(of) ?? profiles.of(world.account(of).number);
+      return picture?.directPath ? media.find(picture.directPath)!.bytes : null;
+    },
+    about: async (person) => profiles.of(world.account(person).number).status,
+    async setAbout(person, text) {
+      profiles.of(world.account(person).number).status = text;
     },
     setBusiness: async (person, profile) => accountChanges.business(world.account(person), profile),
     async setPushName(person, name) {

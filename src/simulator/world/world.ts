@@ -1,6 +1,7 @@
 import type { BinaryNode } from "../wire/nodes.ts";
 import type { Account, Device } from "./accounts.ts";
 import { LID_SERVER, PN_SERVER, parseJid } from "./jid.ts";
+import type { Picture } from "./profiles.ts";
 
 /** What a member may do in a group. */
 export type Role = "member" | "admin" | "superadmin";
@@ -11,6 +12,9 @@ interface JoinRequest {
   at: number;
   method: "invite_link" | "linked_group_join" | "non_admin_add";
 }
+
+/** Of one that its members were only told of there is no file. */
+export type GroupPicture = Pick<Picture, "id"> & Partial<Picture>;
 
 /** What an admin may send to somebody who lets nobody add him: it opens the group for him. */
 export interface AddInvite {
@@ -48,7 +52,7 @@ export interface Group {
   description: GroupDescription | undefined;
   /** Seconds after which messages disappear. */
   ephemeral: number | undefined;
-  pictureId: string | undefined;
+  picture: GroupPicture | undefined;
   /** Admins decide who may join by the link. */
   approval: boolean;
   memberAddMode: "admin_add" | "all_member_add";

@@ -55,6 +55,8 @@ export const SEALED_COLUMNS: SealedColumn[] = [
   ),
   of("bot_bindings", "config", ["device_id", "bot_id"], (device, bot) => `bot-config:${device}:${bot}`),
   of("group_lists", "value", ["device_id"], (device) => `group_lists:${device}`),
+  of("contacts", "names", ["device_id", "person"], (device, person) => `contact:${device}:${person}`),
+  of("contacts", "details", ["device_id", "person"], (device, person) => `contact:${device}:${person}`),
   of("media_files", "meta", ["id"], (id) => `media:${id}:meta`),
   of("media_files", "upload", ["id"], (id) => `media:${id}:upload`),
   of(

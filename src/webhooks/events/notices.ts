@@ -17,6 +17,7 @@ import {
   type StandingOf,
   type StateEvent,
 } from "./state-events.ts";
+import { happeningEvent, type Happening, type HappeningEvent } from "./happening-events.ts";
 import type { WebhookEvent } from "../webhook-event.ts";
 
 interface NoticesDeps {
@@ -50,6 +51,8 @@ export interface Notices {
   locked(deviceId: number, until: number | null): Promise<Intake>;
   /** The owner has read messages on another device of the number. */
   read(deviceId: number, reading: Omit<ReadElsewhere, "number">): Promise<Intake>;
+  /** What people do, and no message tells of. */
+  happened(deviceId: number, happenings: readonly Happening[]): Promise<Intake>;
   /** A number is in another state. */
   moved(deviceId: number, standing: StandingOf): Intake;
 }
@@ -59,50 +62,20 @@ const NUMBER = defineQuery("select number, state from devices where id = ?", {
   state: devices.state,
 });
 
+type Posted = StateEvent | HappeningEvent;
+
 interface Notice {
   /** What makes it this one and no other of its number: told twice, it is posted once. */
   key: string;
   /** Canonical key of the chat in whose order it is posted. */
   chat: string;
-  event(id: string): StateEvent;
+  event(id: string): Posted;
 }
 
 /** Notices for the webhooks and listeners of all numbers. */
-export function createNotices({ store, now, registry, listeners, wake, observe }: NoticesDeps): Notices {
-  const { box } = store;
-
-  /** @param chat null: the event is about none, or any will do */
-  function toldOf(deviceId: number, name: StateEvent["type"], chat: string | null): Receiver[] {
-    const webhook = registry.get(deviceId);
-    const isWanted = webhook !== null && isActive(webhook) && webhook.events.includes(name);
-    const place = chat === null ? null : { destination: publicAddress(chat), aliases: [] };
-    const told = listeners.of(deviceId).filter((listener) => hears(listener, name, place));
-    return isWanted ? [webhook, ...told] : told;
-  }
-
-  const isToldOf = (deviceId: number, name: StateEvent["type"]): boolean =>
-    toldOf(deviceId, name, null).length > 0;
-
-  function post(deviceId: number, name: StateEvent["type"], notices: Notice[]): Intake {
-    const posts = notices.flatMap((notice) =>
-      // A number's own state is about no chat.
-      toldOf(deviceId, name, name === "device" ? null : notice.chat).map(({ listener, url }) => ({
-        delivery: deliveryOf(box, { deviceId, listener }, notice, now()),
-        url,
-      })),
-    );
-    if (posts.length === 0) return NO_INTAKE;
-    return {
-      statements: posts.map(({ delivery, url }) => {
-        const progress = { state: "pending", nextAt: delivery.createdAt } as const;
-        return insertDelivery(box, delivery, url, progress, "behind");
-      }),
-      committed() {
-        wake(deviceId);
-        for (const { delivery } of posts) observe?.({ type: "delivery", deviceId, id: delivery.id });
-      },
-    };
-  }
+export function createNotices(deps: NoticesDeps): Notices {
+  const { store, now } = deps;
+  const { isToldOf, post } = createPosts(deps);
 
   function moved(deviceId: number, standing: StandingOf, key: string): Intake {
     const chat = `${standing.number}@s.whatsapp.net`;
@@ -134,6 +107,19 @@ export function createNotices({ store, now, registry, listeners, wake, observe }
       return post(deviceId, "read", notices);
     },
 
+    async happened(deviceId, happenings) {
+      const wanted = happenings.filter(({ type }) => isToldOf(deviceId, type));
+      const known = wanted.length === 0 ? null : await store.readOne(NUMBER, [deviceId]);
+      if (known === null) return NO_INTAKE;
+      // All of them are of one type.
+      const notices = wanted.map((happening): Notice => ({
+        key: `${happening.type}:${happening.chat}:${happening.key}`,
+        chat: happening.chat,
+        event: (id) => happeningEvent(id, known.number, happening),
+      }));
+      return post(deviceId, wanted[0]!.type, notices);
+    },
+
     async locked(deviceId, until) {
       if (!isToldOf(deviceId, "device")) return NO_INTAKE;
       const known = await store.readOne(NUMBER, [deviceId]);
@@ -144,6 +130,46 @@ export function createNotices({ store, now, registry, listeners, wake, observe }
 
     moved: (deviceId, standing) => moved(deviceId, standing, `device:${standing.state}:${standing.at}`),
   };
+}
+
+/** Who is told of what, and the deliveries that tell them. */
+function createPosts({ store, now, registry, listeners, wake, observe }: NoticesDeps) {
+  const { box } = store;
+
+  /** @param chat null: the event is about none, or any will do */
+  function toldOf(deviceId: number, name: Posted["type"], chat: string | null): Receiver[] {
+    const webhook = registry.get(deviceId);
+    const isWanted = webhook !== null && isActive(webhook) && webhook.events.includes(name);
+    const place = chat === null ? null : { destination: publicAddress(chat), aliases: [] };
+    const told = listeners.of(deviceId).filter((listener) => hears(listener, name, place));
+    return isWanted ? [webhook, ...told] : told;
+  }
+
+  const isToldOf = (deviceId: number, name: Posted["type"]): boolean =>
+    toldOf(deviceId, name, null).length > 0;
+
+  function post(deviceId: number, name: Posted["type"], notices: Notice[]): Intake {
+    const posts = notices.flatMap((notice) =>
+      // A number's own state is about no chat.
+      toldOf(deviceId, name, name === "device" ? null : notice.chat).map(({ listener, url }) => ({
+        delivery: deliveryOf(box, { deviceId, listener }, notice, now()),
+        url,
+      })),
+    );
+    if (posts.length === 0) return NO_INTAKE;
+    return {
+      statements: posts.map(({ delivery, url }) => {
+        const progress = { state: "pending", nextAt: delivery.createdAt } as const;
+        return insertDelivery(box, delivery, url, progress, "behind");
+      }),
+      committed() {
+        wake(deviceId);
+        for (const { delivery } of posts) observe?.({ type: "delivery", deviceId, id: delivery.id });
+      },
+    };
+  }
+
+  return { isToldOf, post };
 }
 
 function deliveryOf(

@@ -22,11 +22,13 @@ export interface MediaReply {
 const LONGEST_NAME = 100;
 
 /** Fields that hold `{url}`, in the order in which they are looked at. */
-const FILE_FIELDS = ["image", "video", "audio", "document"] as const;
+const FILE_FIELDS = ["image", "video", "audio", "document", "sticker"] as const;
+/** What `type` and `media_type` may be. */
+const TYPES = [...MEDIA_TYPES, "sticker"] as const;
 
 /**
  * Reads the three shapes of a file: `{type, url, caption, filename}`, `{media_type, url, caption, ptt}` and
- * `{image | video | audio | document: {url}, caption, fileName, ptt}`.
+ * `{image | video | audio | document | sticker: {url}, caption, fileName, ptt}`.
  *
  * @param name of this reply, for what is recorded
  * @returns null when `value` is none of them; `problem` when it is one and cannot be sent
@@ -64,13 +66,13 @@ function fileOf(
 function mediaTypeOf(value: unknown): MediaRequest["mediaType"] | null {
   if (typeof value !== "string") return null;
   const wanted = value.trim().toLowerCase();
-  return MEDIA_TYPES.find((known) => known === wanted) ?? null;
+  return TYPES.find((known) => known === wanted) ?? null;
 }
 
 /**
  * A text field is the caption when there is none. The caption of a document is its file name, as in `/send-media`; when
- * a file name is given too, or the caption can be none, it stands under the document. WhatsApp shows nothing under audio:
- * that is recorded.
+ * a file name is given too, or the caption can be none, it stands under the document. WhatsApp shows nothing under audio
+ * and stickers: that is recorded.
  */
 function wordsOf(
   value: Record<string, unknown>,
@@ -80,8 +82,9 @@ function wordsOf(
   const choices = asNumberedText(value);
   if (mediaType === "image" || mediaType === "video")
     return { caption: choices ?? written, fileName: null, lost: null };
-  if (mediaType === "audio") {
-    const lost = (choices ?? written) === null ? null : "WhatsApp shows no text with audio";
+  if (mediaType === "audio" || mediaType === "sticker") {
+    const what = mediaType === "audio" ? "audio" : "a sticker";
+    const lost = (choices ?? written) === null ? null : `WhatsApp shows no text with ${what}`;
     return { caption: null, fileName: null, lost };
   }
   const fileName = shown(value.filename) ?? shown(value.fileName);

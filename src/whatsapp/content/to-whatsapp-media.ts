@@ -29,7 +29,7 @@ export function mediaToWhatsApp(
     case "voice":
       return { audioMessage: { ...common, ...seconds, ptt: true, waveform: bytes(facts.waveform) } };
     case "sticker":
-      return { stickerMessage: { ...common, width: facts.width, height: facts.height } };
+      return { stickerMessage: { ...common, ...stickerOf(facts) } };
     case "document":
       return { documentMessage: { ...common, fileName, title: fileName, ...text } };
   }
@@ -60,6 +60,12 @@ function placeOf({ facts, upload, target }: StoredFile) {
 const pictureOf = ({ width, height, thumbnail }: FileFacts) => ({
   ...(width === undefined ? {} : { width, height }),
   ...(thumbnail === undefined ? {} : { jpegThumbnail: bytes(thumbnail) }),
+});
+
+const stickerOf = ({ width, height, animated }: FileFacts) => ({
+  width,
+  height,
+  ...(animated && { isAnimated: true }),
 });
 
 const bytes = (base64: string | undefined): Buffer | undefined =>

@@ -1,5 +1,6 @@
 import type { BinaryNode, WASocket } from "@whiskeysockets/baileys";
 import { isLid, isPn, userOf, withoutDevice } from "../jids.ts";
+import { picturing } from "../life/profile.ts";
 import { childOf, childrenOf } from "../nodes.ts";
 import {
   GroupRefused,
@@ -44,8 +45,9 @@ export function createGroupAdmin(socket: () => WASocket): GroupAdmin {
       const node = childOf(answer, "group")!;
       return { group: readDetails(node), refused: outcomes(node).filter(({ error }) => error !== null) };
     },
-    async change(id, { description, ...settings }) {
+    async change(id, { description, picture, ...settings }) {
       for (const node of settingNodes(settings)) await ask(id, "set", node);
+      if (picture !== undefined) await query(picturing(picture, id));
       if (description === undefined) return;
       const seen = childOf(childOf(await query(oneGroup(id)), "group"), "description")?.attrs["id"];
       await ask(id, "set", describing(description, socket().generateMessageTag(), seen));
@@ -91,7 +93,13 @@ function describing(text: string, id: string, seen?: string): BinaryNode {
   return { tag: "description", attrs: { id, ...prev }, content: [body] };
 }
 
-function settingNodes({ subject, announce, locked, approval, ephemeral }: GroupSettings): BinaryNode[] {
+function settingNodes({
+  subject,
+  announce,
+  locked,
+  approval,
+  ephemeral,
+}: Omit<GroupSettings, "description" | "picture">): BinaryNode[] {
   const nodes: BinaryNode[] = [];
   if (subject !== undefined) nodes.push({ tag: "subject", attrs: {}, content: Buffer.from(subject) });
   if (announce !== undefined) nodes.push({ tag: announce ? "announcement" : "not_announcement", attrs: {} });

@@ -30,6 +30,8 @@ export interface GroupSettings {
   subject?: string;
   /** "" takes it away. */
   description?: string;
+  /** JPEG in base64; "" takes it away. */
+  picture?: string;
   announce?: boolean;
   locked?: boolean;
   approval?: boolean;

@@ -19,9 +19,11 @@ const NOT_ASKED: Record<string, string> = {
   "/send-message": "sends",
   "/send-media": "sends",
   "/send-poll": "sends",
+  "/devices/{number}/profile": "asks WhatsApp",
   "/groups/{id}": "asks WhatsApp",
   "/groups/{id}/invite": "asks WhatsApp",
   "/groups/{id}/requests": "asks WhatsApp",
+  "/contacts/{contact}": "asks WhatsApp",
   "/media/{token}": "the folder has no files",
   "/console/session": "tells of the browser's own session alone",
 };
@@ -117,6 +119,8 @@ function listsOf({ number, message, chat }: Some, path: Path): string[] {
     ]),
     path("/scheduled"),
     ...filtered(chats!, [`sender=${number}`, "q=Ana", "q=nobody", `q=${chat.slice(-6)}`]),
+    ...filtered(`${path("/contacts")}?sender=${number}`, []),
+    `/contacts?sender=${number}&q=nobody`,
     ...filtered(deliveries!, [
       `device=${number}`,
       ...DELIVERY_STATES.map((state) => `state=${state}`),

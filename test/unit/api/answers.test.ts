@@ -343,7 +343,7 @@ describe("further answers", () => {
           nextRetryAt: 9,
           waiting: null,
           advice: "Wait.",
-          holdups: { media: null, reachout: null, pausedUntil: null },
+          holdups: { media: null, reachout: null, pausedUntil: null, warmUp: null },
         }),
         logout: async () => {},
         remove: async () => {},
@@ -395,7 +395,7 @@ describe("further answers", () => {
       };
       const reason = "WhatsApp's media host answered 503.";
       const media = { since: 0, chats: 2, reason };
-      const holdups = { media, reachout: { until: 7, reason: null }, pausedUntil: null };
+      const holdups = { media, reachout: { until: 7, reason: null }, pausedUntil: null, warmUp: null };
       const app = createRoutesApp({
         numbers: { find: () => device, why: () => ({ ...why, holdups }) },
       });

@@ -30,6 +30,7 @@ export function asking(options: AskingOptions) {
       bindings: { tableOf },
       state: createBotState({ ...store, now }),
       media: { prepare: unavailable },
+      messages: { findQuote: async () => null, handedOn: async () => null },
       history: async () => [],
       files: { read: unavailable },
       http: { request: unavailable },

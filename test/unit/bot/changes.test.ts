@@ -43,3 +43,50 @@ it("says what is wrong with an id or a text", async () => {
   ]);
   expect(bots.line.sent).toEqual([]);
 });
+
+it("hands on what came and what it sent, marked as forwarded, and quotes a message by its id", async () => {
+  const ids: string[] = [];
+  const bots = await startBots({
+    talk: onHi((ctx) => {
+      if (ids.length === 0) ids.push(ctx.reply("Ours", { mentions: ["4915100000009"] }));
+      else {
+        ctx.forward(ctx.message.id, "4915100000007");
+        ctx.forward(ids[0]!, "4915100000008", { mentions: ["4915100000006"] });
+        ctx.reply("So you said", { quote: first.id });
+        ctx.reply("So we said", { quote: ids[0]! });
+        ctx.reply("Nobody said", { quote: "3EB0AAAA" });
+      }
+    }),
+  });
+  const first = bots.message("hi");
+  await bots.say(first);
+  await bots.say(bots.message("Hi"));
+  const [, ...sent] = bots.line.sent;
+  const to = (number: string) => sent.find(({ jid }) => jid.startsWith(number))!.draft;
+  expect(to("4915100000007")).toEqual({ kind: "text", text: "Hi", forwarded: 1 });
+  expect(to("4915100000008")).toEqual({
+    kind: "text",
+    text: "Ours",
+    forwarded: 1,
+    mentions: ["4915100000006@s.whatsapp.net"],
+  });
+  const replies = sent.filter(({ jid }) => jid === first.chat).map(({ draft }) => draft);
+  expect(replies).toMatchObject([
+    { text: "So you said", quote: { id: first.id, fromMe: false } },
+    { text: "So we said", quote: { id: ids[0], fromMe: true } },
+    { kind: "text", text: "Nobody said" },
+  ]);
+  expect(replies[2]).not.toHaveProperty("quote");
+});
+
+it("sends nothing when the message that it hands on is not known", async () => {
+  const bots = await startBots({
+    talk: onHi((ctx) => {
+      ctx.reply("On its way");
+      ctx.forward("3EB0AAAA", "4915100000007");
+    }),
+  });
+  const decision = await bots.say("hi");
+  expect(bots.line.sent).toEqual([]);
+  expect(JSON.stringify(decision)).toContain("failed");
+});

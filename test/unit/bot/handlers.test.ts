@@ -181,6 +181,7 @@ describe("what a handler says", () => {
           ctx.image("https://example.com/a.png", { caption: "look" });
           ctx.document({ bytes: Buffer.from("pdf") }, { fileName: "bill.pdf", caption: "your bill" });
           ctx.voice({ url: "https://example.com/a.ogg" }, { quote: true });
+          ctx.sticker("https://example.com/a.gif", { quote: true });
           ctx.reply({ poll: "Tea?", options: ["yes", "no"], multiple: true });
           ctx.react("👍");
         }),
@@ -197,17 +198,20 @@ describe("what a handler says", () => {
       "image",
       "document",
       "voice",
+      "sticker",
       "poll",
       "reaction",
     ]);
     expect(drafts[0]).toMatchObject({ mentions: [jid(4915001)], quote: { id: hi.id } });
     expect(drafts[3]).toMatchObject({ quote: { id: hi.id } });
-    expect(drafts[4]).toMatchObject({ selectable: 0, options: ["yes", "no"] });
-    expect(drafts[5]).toMatchObject({ emoji: "👍", target: { id: hi.id } });
+    expect(drafts[4]).toMatchObject({ quote: { id: hi.id } });
+    expect(drafts[5]).toMatchObject({ selectable: 0, options: ["yes", "no"] });
+    expect(drafts[6]).toMatchObject({ emoji: "👍", target: { id: hi.id } });
     expect(asked[0]).toMatchObject({ mediaType: "image", url: "https://example.com/a.png", caption: "look" });
     expect(asked[1]).toMatchObject({ mediaType: "document", caption: "bill.pdf", text: "your bill" });
     expect(Buffer.from(asked[1]!.bytes!).toString()).toBe("pdf");
     expect(asked[2]).toMatchObject({ mediaType: "audio", ptt: "vn" });
+    expect(asked[3]).toMatchObject({ mediaType: "sticker", url: "https://example.com/a.gif" });
   });
 
   it("is nothing when one of its files does not come: the next bot answers", async () => {

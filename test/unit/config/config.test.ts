@@ -68,6 +68,7 @@ describe("settings", () => {
       trafficDays: 90,
       ffmpegPath: null,
       mpwaCompat: false,
+      warmUp: false,
       passkeyLinking: false,
       alertUrl: null,
       alertSecret: null,

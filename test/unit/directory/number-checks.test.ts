@@ -2,6 +2,8 @@ import { expect, it } from "vitest";
 import { loadConfig } from "../../../src/config.ts";
 import { createNumberChecks } from "../../../src/directory/number-checks.ts";
 import { HOUR_MS, MINUTE_MS } from "../../../src/model/time.ts";
+import { createPaces } from "../../../src/directory/paces.ts";
+import { createAllowances } from "../../../src/store/allowances.ts";
 import type { CheckedNumber } from "../../../src/whatsapp/port.ts";
 import { silentLog, temporaryStore } from "../store/temporary.ts";
 
@@ -20,7 +22,12 @@ async function checksWith(answer: (asked: readonly string[]) => CheckedNumber[])
     },
   };
   const store = await temporaryStore({}, () => now);
-  const checks = createNumberChecks({ store, log, connection: () => line });
+  const checks = createNumberChecks({
+    store,
+    log,
+    paces: createPaces(createAllowances(store), store),
+    connection: () => line,
+  });
   return { check: (some: string[]) => checks.check(DEVICE, some), asked, pass: (ms: number) => (now += ms) };
 }
 

@@ -116,6 +116,9 @@ export function byFfmpeg(extension: string, args: string): Buffer {
   }
 }
 
+/** Ten pictures a second. */
+export const gif = (width: number, height: number, seconds: number): Buffer =>
+  byFfmpeg("gif", `-f lavfi -i testsrc=size=${width}x${height}:rate=10:duration=${seconds}`);
 export const mp3 = (): Buffer => byFfmpeg("mp3", "-f lavfi -i sine=440:duration=3");
 export const mp4 = (): Buffer =>
   byFfmpeg("mp4", "-f lavfi -i testsrc=duration=2:size=320x180:rate=10 -pix_fmt yuv420p");

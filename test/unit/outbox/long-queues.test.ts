@@ -3,7 +3,7 @@ import { StorageUnavailable } from "../../../src/store/errors.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { systemTime } from "../../../src/model/time.ts";
 import type { QueuedMessage } from "../../../src/outbox/sending/chats.ts";
-import { createPace } from "../../../src/outbox/sending/pace.ts";
+import { createPace } from "../../../src/outbox/sending/holdups/pace.ts";
 import { createSender } from "../../../src/outbox/sending/sender.ts";
 import { configFor, silentLog, temporaryFolder } from "../store/temporary.ts";
 import {
@@ -106,6 +106,7 @@ describe("a queue of thousands", () => {
       connection: () => null,
       pace: createPace(0, 0),
       backoff: { waitMs: () => 0, isProbing: () => false },
+      warmUp: { asks: () => false, waitMs: async () => 0 },
       time: systemTime,
       log: silentLog(configFor(temporaryFolder())),
       compose: async () => null,

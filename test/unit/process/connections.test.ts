@@ -2,6 +2,8 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
+import type { H3Event } from "h3";
+import { holdBody, type HeldBody } from "../../../src/api/reading/held-body.ts";
 import { guardConnections, type ConnectionLimits } from "../../../src/serve/connections.ts";
 import { createRefusals } from "../../../src/serve/refuse.ts";
 
@@ -282,5 +284,69 @@ describe("connections of one address", () => {
     line.socket.write(get("/3"));
     await line.closed;
     expect(line.text().match(/"\/\d"/g)).toEqual(['"/1"', '"/2"', '"/3"']);
+  });
+});
+
+describe("a body that is streamed to the disk", () => {
+  const begin = (port: number, size: number): Promise<Line> =>
+    open(port, `POST /file HTTP/1.1\r\nHost: a\r\nContent-Length: ${size}\r\n\r\n`);
+
+  /** A handler that reads one piece at a time, when it is told to. */
+  function reading() {
+    const bodies: HeldBody[] = [];
+    const requests: IncomingMessage[] = [];
+    const handle = (request: IncomingMessage, response: ServerResponse): void => {
+      const body = holdBody({ runtime: { node: { req: request } } } as unknown as H3Event);
+      bodies.push(body);
+      requests.push(request);
+      request.once("end", () => response.end("{}"));
+    };
+    return { bodies, requests, handle };
+  }
+
+  it("may take longer than other requests, but for its reader's limits", async () => {
+    const { bodies, handle } = reading();
+    const port = await guarded(FEW, handle, { headersTimeout: 300, requestTimeout: 300 });
+    const slow = await begin(port, 2);
+    const other = await begin(port, 2);
+    await expect.poll(() => bodies.length).toBe(2);
+    bodies[0]!.stream();
+    await other.closed;
+    expect(other.text()).toContain("408");
+    expect(slow.text()).toBe("");
+    slow.socket.write("ab");
+    while ((await bodies[0]!.next()) !== null);
+    await expect.poll(() => slow.text()).toContain("200");
+  });
+
+  it("holds no memory of those whose request is unfinished, however much of it has come", async () => {
+    const { bodies, handle } = reading();
+    const port = await guarded({ ...FEW, unfinishedBytes: 100_000 }, handle, PATIENT);
+    const large = await begin(port, 1_000_000);
+    await expect.poll(() => bodies.length).toBe(1);
+    const [body] = bodies;
+    body!.stream();
+    large.socket.write(Buffer.alloc(999_999));
+    for (let read = 0; read < 999_999;) read += (await body!.next())!.length;
+    large.socket.write("x");
+    while ((await body!.next()) !== null);
+    await expect.poll(() => large.text()).toContain("200");
+  });
+
+  it("comes as fast as it is read", async () => {
+    const { bodies, requests, handle } = reading();
+    const port = await guarded({ ...FEW, unfinishedBytes: 50_000_000 }, handle, PATIENT);
+    const size = 40_000_000;
+    const line = await begin(port, size);
+    await expect.poll(() => bodies.length).toBe(1);
+    bodies[0]!.stream();
+    line.socket.write(Buffer.alloc(size));
+    const { socket } = requests[0]!;
+    await expect.poll(() => socket.bytesRead).toBeGreaterThan(10_000);
+    for (let turn = 0; turn < 200; turn++) await new Promise(setImmediate);
+    expect(socket.bytesRead).toBeLessThan(1_000_000);
+    for (let read = 0; read < size;) read += (await bodies[0]!.next())!.length;
+    expect(await bodies[0]!.next()).toBeNull();
+    await expect.poll(() => line.text()).toContain("200");
   });
 });

@@ -8,7 +8,7 @@ import { DEADLINES, watchClock, type ClockWatch } from "../../../src/store/clock
 import { openStore } from "../../../src/store/open.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { createIdempotency } from "../../../src/outbox/submitting/idempotency.ts";
-import { createReachout } from "../../../src/outbox/sending/reachout.ts";
+import { createReachout } from "../../../src/outbox/sending/holdups/reachout.ts";
 import { createChats } from "../../../src/pipeline/chats.ts";
 import { createHolds } from "../../../src/webhooks/holds.ts";
 import { sweepJournal } from "../../../src/whatsapp/signal/journal-rows.ts";
@@ -36,6 +36,12 @@ const NO_DEADLINES = [
   ...["api_keys", "sessions", "links"].map((table) => `${table}.last_used_at`),
   "lid_map.seen_at",
   "number_checks.checked_at",
+  "chat_settings.updated_at",
+  // By the phone's clock.
+  "chat_settings.muted_until",
+  "contacts.asked_at",
+  "contacts.created_at",
+  "contacts.seen_at",
   "connections.opened_at",
   "connections.closed_at",
   "missing_messages.noticed_at",

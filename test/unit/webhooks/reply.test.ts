@@ -300,12 +300,17 @@ describe("files", () => {
     expect(textsOf(body)).toEqual([text]);
   });
 
-  it("a sticker is an unknown shape", () => {
-    expect(parseJson({ sticker: { url } })).toMatchObject({
-      understood: false,
-      ignored: [expect.stringMatching(/unknown shape \(fields sticker\)/)],
-    });
-  });
+  it.each([{ sticker: { url } }, { type: "sticker", url }, { media_type: "sticker", url }])(
+    "%j is a sticker, which has no words",
+    (body) => {
+      expect(fileOf({ ...body, text: "t" })).toMatchObject({
+        mediaType: "sticker",
+        url,
+        caption: null,
+        ignored: ["answer: WhatsApp shows no text with a sticker"],
+      });
+    },
+  );
 });
 
 describe("buttons, lists and templates become numbered text", () => {

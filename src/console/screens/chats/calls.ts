@@ -62,6 +62,13 @@ export const editCall = (message: Message, text: string): Call => ({
   body: { sender: message.sender, message: text },
 });
 
+/** Handed on to another chat, marked as forwarded. @param number what `number` of a send accepts */
+export const forwardCall = (message: Message, number: string): Call => ({
+  method: "POST",
+  path: `${callOf(message)}/forward`,
+  body: { sender: message.sender, number },
+});
+
 /** Taken back for everyone. */
 export const deleteCall = (message: Message): Call => ({
   method: "DELETE",
@@ -90,22 +97,37 @@ export const handBackCall = ({ sender, chat }: Place): Call => ({
   query: { sender },
 });
 
-/** What a person writes: one of the three sends, as it stands in the request's body. */
-export type Written =
-  | { kind: "text"; message: string; msgid?: string }
+/** What a person writes: one of the sends, as it stands in the request's body. */
+export type Written = {
+  msgid?: string;
+  send_at?: string;
+  mentions?: string[];
+  mention_all?: boolean;
+} & Content;
+
+type Content =
+  | { kind: "text"; message: string }
   | {
       kind: "file";
       media_type: string;
       url: string;
       caption?: string;
       ptt?: string;
-      msgid?: string;
+      filename?: string;
       /** What it is called on the screen, where its address says nothing; not sent. */
       shown?: string;
     }
-  | { kind: "poll"; name: string; option: string[]; countable: "0" | "1"; msgid?: string };
+  | { kind: "poll"; name: string; option: string[]; countable: "0" | "1" }
+  | { kind: "location"; latitude: number; longitude: number; name?: string; address?: string }
+  | { kind: "contact"; contacts: { name: string; numbers: string[]; organization?: string }[] };
 
-const PATHS = { text: "/send-message", file: "/send-media", poll: "/send-poll" } as const;
+const PATHS = {
+  text: "/send-message",
+  file: "/send-media",
+  poll: "/send-poll",
+  location: "/send-location",
+  contact: "/send-contact",
+} as const;
 
 /** @param idempotencyKey one for all tries: however often it is sent, it arrives once */
 export function sendCall({ sender, chat }: Place, written: Written, idempotencyKey: string): Call {

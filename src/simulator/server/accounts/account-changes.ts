@@ -47,7 +47,7 @@ export function createAccountChanges(needs: Needs): AccountChanges {
     picture(account, bytes, by) {
       const profile = profiles.of(account.number);
       const jid = userJid(account, account.addressing);
-      profile.picture = bytes === null ? undefined : stored(media, bytes, nextId());
+      profile.picture = bytes === null ? undefined : storedPicture(media, bytes, nextId());
       const { picture } = profile;
       const about = picture
         ? element("set", { jid, id: picture.id, author: jid })
@@ -82,7 +82,8 @@ export const blockHash = (blocked: ReadonlySet<string>): string =>
     .digest("base64")
     .slice(0, 8);
 
-function stored(media: MediaStore, bytes: Uint8Array, id: string): Picture {
+/** Puts a picture where phones load it from. */
+export function storedPicture(media: MediaStore, bytes: Uint8Array, id: string): Picture {
   const { directPath } = media.put("pps", bytes);
   return { id, directPath, hash: createHash("sha256").update(bytes).digest("base64") };
 }

@@ -6,6 +6,7 @@ import { element } from "../../wire/nodes.ts";
 import type { BinaryNode } from "../../wire/nodes.ts";
 import { userJid } from "../../world/accounts.ts";
 import { GROUP_SERVER } from "../../world/jid.ts";
+import type { Picture } from "../../world/profiles.ts";
 import type { AddInvite, Group, Role, World } from "../../world/world.ts";
 import type { Deliveries, Stamps } from "../ports.ts";
 import { deleteGroup, linkGroup, unlinkGroup } from "./communities.ts";
@@ -19,7 +20,7 @@ import {
 } from "./members.ts";
 import { groupNode } from "./node.ts";
 import { tellOf } from "./notices.ts";
-import { changeSettings, describe, newInvite } from "./settings.ts";
+import { changeSettings, describe, newInvite, setPicture } from "./settings.ts";
 
 interface Needs extends Stamps, Deliveries {
   world: World;
@@ -42,6 +43,8 @@ export interface Groups {
   change(group: Group, change: GroupChange): void;
   /** Changes what is said of a group, under an id of the writer's own. */
   describe(group: Group, description: NonNullable<Group["description"]>): void;
+  /** Gives a group another picture, or takes it away. */
+  setPicture(group: Group, picture: Picture | undefined, by: string): void;
   /** What an admin may send to somebody whom nobody may add. */
   inviteByMessage(group: Group, number: string, admin: string): AddInvite;
   /** Somebody accepts such an invitation, and is a member. */
@@ -87,6 +90,10 @@ export function createGroups(needs: Needs): Groups {
       const { node } = describe(group, description);
       tellOf(needs, group, node, { actor: description.by, told: group.members.keys() });
     },
+    setPicture(group, picture, by) {
+      const { node, type } = setPicture(needs.world, group, picture, by);
+      tellOf(needs, group, node, { actor: by, told: group.members.keys(), ...(type && { type }) });
+    },
     inviteByMessage(group, number, admin) {
       const expiration = Math.floor(needs.time.now() / 1000) + INVITED_FOR_S;
       const invite = { code: newInvite(needs.random, `${group.id}:${number}`), expiration, admin };
@@ -130,7 +137,7 @@ function newGroup({ world, random, time }: Needs, options: GroupOptions, id: str
     locked: options.locked ?? false,
     description: text ? { id: `D${createdAt}`, text, at: createdAt, by: creator } : undefined,
     ephemeral: options.ephemeral,
-    pictureId: undefined,
+    picture: undefined,
     approval: options.approval ?? false,
     memberAddMode: options.memberAddMode ?? "admin_add",
     invite: newInvite(random, id),

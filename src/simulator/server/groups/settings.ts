@@ -74,10 +74,7 @@ const settings: Partial<
     return { node: element("member_add_mode", {}, Buffer.from(memberAddMode)) };
   },
   picture({ world, time }, group, { picture = false }, actor) {
-    group.pictureId = picture ? String(secondsOf(time)) : undefined;
-    const author = userJid(world.account(actor), group.addressing);
-    const attrs = { jid: group.id, id: group.pictureId, author };
-    return { node: element(picture ? "set" : "delete", attrs), type: "picture" };
+    return setPicture(world, group, picture ? { id: String(secondsOf(time)) } : undefined, actor);
   },
   revokeInvite({ random, time }, group) {
     group.revokedInvites.add(group.invite);
@@ -87,6 +84,14 @@ const settings: Partial<
 };
 
 const secondsOf = (time: Time): number => Math.floor(time.now() / 1000);
+
+/** Gives a group another picture, or none any more. */
+export function setPicture(world: World, group: Group, picture: Group["picture"], actor: string): Made {
+  group.picture = picture;
+  const author = userJid(world.account(actor), group.addressing);
+  const attrs = { jid: group.id, id: picture?.id, author };
+  return { node: element(picture ? "set" : "delete", attrs), type: "picture" };
+}
 
 /** Changes what is said of a group; an empty text removes it. */
 export function describe(group: Group, description: NonNullable<Group["description"]>): Made {

@@ -6,9 +6,9 @@ interface Needs {
   world: World;
 }
 
-/** The group that is asked about, for its members. @throws IqError 404, 403 */
+/** The group that is asked about, for its members. Of pictures it is the `target`. @throws IqError 404, 403 */
 export function memberGroup({ world }: Needs, { device, iq }: IqRequest): Group {
-  const group = world.groups.get(iq.attrs.to ?? "");
+  const group = world.groups.get(iq.attrs.target ?? iq.attrs.to ?? "");
   if (!group) throw new IqError(404, "item-not-found");
   if (!group.members.has(device.account.number)) throw new IqError(403, "forbidden");
   return group;

@@ -2,17 +2,21 @@ import type { MediaStore } from "../../media/store.ts";
 import type { BusinessProfile } from "../../surface/profiles.ts";
 import { bytes, child, element, text } from "../../wire/nodes.ts";
 import type { BinaryNode } from "../../wire/nodes.ts";
-import type { Profiles } from "../../world/profiles.ts";
+import type { Picture, Profiles } from "../../world/profiles.ts";
 import type { World } from "../../world/world.ts";
-import type { AccountChanges } from "../accounts/account-changes.ts";
+import { storedPicture, type AccountChanges } from "../accounts/account-changes.ts";
+import type { Groups } from "../groups/index.ts";
 import { IqError } from "../iq-error.ts";
-import type { IqHandler } from "./handler.ts";
+import type { Stamps } from "../ports.ts";
+import { editableGroup } from "./group-rights.ts";
+import type { IqHandler, IqRequest } from "./handler.ts";
 
-interface Needs {
+interface Needs extends Pick<Stamps, "nextId"> {
   world: World;
   profiles: Profiles;
   accountChanges: AccountChanges;
-  media: Pick<MediaStore, "origin">;
+  groups: Pick<Groups, "setPicture">;
+  media: MediaStore;
 }
 
 /** Pictures, texts under names, and what businesses say of themselves. Source: whatsmeow `user.go`. */
@@ -25,9 +29,8 @@ export const createProfileHandlers = (needs: Needs): IqHandler[] => [
   {
     xmlns: "w:profile:picture",
     type: "set",
-    answer({ device, iq, body }) {
-      if (iq.attrs.target) throw new IqError(403, "forbidden");
-      const picture = needs.accountChanges.picture(device.account, bytes(body) ?? null, device);
+    answer(request) {
+      const picture = setPicture(needs, request);
       return picture ? [element("picture", { id: picture.id })] : [];
     },
   },
@@ -48,12 +51,26 @@ export const createProfileHandlers = (needs: Needs): IqHandler[] => [
   { xmlns: "disappearing_mode", type: "set", answer: () => [] },
 ];
 
+const JPEG = Buffer.from([0xff, 0xd8, 0xff]);
+
+/** One's own, or that of a group, by those who may change what is said of it. Without a picture it is taken away. */
+function setPicture(needs: Needs, request: IqRequest): Picture | undefined {
+  const { device, iq, body } = request;
+  const file = bytes(body);
+  if (file && !JPEG.equals(file.subarray(0, JPEG.length))) throw new IqError(406, "not-acceptable");
+  if (!iq.attrs.target) return needs.accountChanges.picture(device.account, file ?? null, device);
+  const group = editableGroup(needs, request);
+  const picture = file && storedPicture(needs.media, file, needs.nextId());
+  needs.groups.setPicture(group, picture, device.account.number);
+  return picture;
+}
+
 function pictureOf({ world, profiles, media }: Needs, target: string, asked: BinaryNode): BinaryNode[] {
   const account = world.find(target);
   const profile = account && profiles.known(account.number);
   if (profile?.privacy.get("profile") === "none") throw new IqError(401, "not-authorized");
-  const picture = profile?.picture;
-  if (!picture) throw new IqError(404, "item-not-found");
+  const picture = profile?.picture ?? world.groups.get(target)?.picture;
+  if (!picture?.directPath) throw new IqError(404, "item-not-found");
   // Whoever has it already is given nothing.
   if (asked.attrs.id === picture.id) return [];
   const { id, directPath, hash } = picture;
