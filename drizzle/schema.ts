@@ -769,12 +769,45 @@ export const webhooks = sqliteTable("webhooks", {
   updatedAt: integer("updated_at").notNull(),
 });
 
+/** Whom a number tells beside its webhook, which alone answers. */
+export const listeners = sqliteTable(
+  "listeners",
+  {
+    id: text().primaryKey(),
+    deviceId: integer("device_id").notNull(),
+    /** Sealed: receivers' keys stand in its query. */
+    url: blob({ mode: "buffer" }).notNull(),
+    events: text({ mode: "json" }).$type<WebhookEventName[]>().notNull(),
+    /** Sealed JSON; null: every chat. */
+    chats: blob({ mode: "buffer" }),
+    /** Ids of bots; null: whoever answers a message. */
+    bots: text({ mode: "json" }).$type<string[] | null>(),
+    /** Sealed JSON: headers often carry the receiver's credentials. */
+    headers: blob({ mode: "buffer" }).notNull(),
+    timeoutMs: integer("timeout_ms").notNull(),
+    enabled: integer({ mode: "boolean" }).notNull(),
+    /** As those of `webhooks`. */
+    secret: blob({ mode: "buffer" }).notNull(),
+    oldSecret: blob("old_secret", { mode: "buffer" }),
+    oldSecretUntil: integer("old_secret_until"),
+    failures: integer().notNull().default(0),
+    failingSince: integer("failing_since"),
+    pausedUntil: integer("paused_until"),
+    disabledReason: text("disabled_reason").$type<DisabledReason>(),
+    createdAt: integer("created_at").notNull(),
+    updatedAt: integer("updated_at").notNull(),
+  },
+  (t) => [index("listeners_device").on(t.deviceId, t.createdAt)],
+);
+
 export const deliveries = sqliteTable(
   "deliveries",
   {
     /** The `webhook-id`. */
     id: text().primaryKey(),
     deviceId: integer("device_id").notNull(),
+    /** Id of the listener that it is for; empty: the webhook. */
+    listener: text().notNull().default(""),
     inboxId: integer("inbox_id"),
     messageId: text("message_id").notNull(),
     chat: text().notNull(),
@@ -794,13 +827,13 @@ export const deliveries = sqliteTable(
     createdAt: integer("created_at").notNull(),
   },
   (t) => [
-    /** What a number has waiting, by the time at which it may go. */
+    /** What a number has waiting for a receiver, by the time at which it may go. */
     index("deliveries_waiting")
-      .on(t.deviceId, t.nextAt, t.chat, t.attempts)
+      .on(t.deviceId, t.listener, t.nextAt, t.chat, t.attempts)
       .where(sql`state in ('pending','retrying')`),
     /** What a chat has waiting, the oldest first. */
     index("deliveries_waiting_chat")
-      .on(t.deviceId, t.chat, t.createdAt)
+      .on(t.deviceId, t.listener, t.chat, t.createdAt)
       .where(sql`state in ('pending','retrying')`),
     index("deliveries_state").on(t.deviceId, t.state, t.createdAt),
     index("deliveries_device").on(t.deviceId, t.createdAt),

@@ -97,7 +97,7 @@ export interface App {
   presences: ChatPresences;
   presenceWatch: Pick<PresenceWatch, "watch">;
   receipts: ReadReceipts;
-  webhooks: Pick<Webhooks, "get" | "put" | "remove" | "rotate" | "test">;
+  webhooks: Pick<Webhooks, "get" | "put" | "remove" | "rotate" | "test" | "listeners">;
   deliveries: Pick<Webhooks["deliveries"], "list" | "find" | "replay" | "replayMany">;
   bots: {
     /** All bots, the broken ones with their error. */

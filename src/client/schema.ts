@@ -241,6 +241,22 @@ export interface paths {
         /** Post a sample event; nothing goes to WhatsApp */
         post: operations["testWebhook"];
     };
+    "/devices/{number}/webhooks": {
+        /** Listeners of a number: told of what its webhook, which alone answers, may be told of */
+        get: operations["listListeners"];
+        /** Add a listener to a number, up to 5; its answers are ignored */
+        post: operations["createListener"];
+    };
+    "/devices/{number}/webhooks/{id}": {
+        /** Remove a listener; what is pending for it ends */
+        delete: operations["deleteListener"];
+        /** Change a listener; what is left out stays */
+        patch: operations["changeListener"];
+    };
+    "/devices/{number}/webhooks/{id}/rotate": {
+        /** A new signing secret of a listener; old and new sign for 24 hours */
+        post: operations["rotateListener"];
+    };
     "/deliveries": {
         /** Deliveries to webhooks, newest first */
         get: operations["listDeliveries"];
@@ -818,6 +834,8 @@ export interface components {
         Delivery: {
             id: string;
             device: string;
+            /** @description For which listener; null: the webhook */
+            listener: string | null;
             message_id: string;
             type: string;
             url: string;
@@ -1257,6 +1275,28 @@ export interface components {
             address: string;
             user_agent: string;
             current: boolean;
+        };
+        Listener: {
+            id: string;
+            url: string;
+            events: ("message" | "poll_vote" | "reaction" | "edit" | "revoke" | "own" | "channel" | "call" | "status" | "device" | "read" | "group" | "presence" | "contact")[];
+            /** @description Null: every chat */
+            chats: string[] | null;
+            /** @description Messages that these answered; null: all */
+            bots: string[] | null;
+            headers: {
+                [key: string]: string;
+            };
+            timeout_ms: number;
+            enabled: boolean;
+            health: {
+                /** @enum {string} */
+                state: "ok" | "failing" | "paused" | "disabled";
+                failures: number;
+                failing_since: string | null;
+                paused_until: string | null;
+                reason: ("gone" | "failing") | null;
+            };
         };
         MadeLink: {
             id: string;
@@ -4214,6 +4254,159 @@ export interface operations {
                             ignored: string[];
                             hold: number | null;
                         };
+                    };
+                };
+            };
+        };
+    };
+    listListeners: {
+        parameters: {
+            path: {
+                number: string;
+            };
+        };
+        responses: {
+            /** @description Listeners. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        total: number;
+                        data: components["schemas"]["Listener"][];
+                    };
+                };
+            };
+        };
+    };
+    createListener: {
+        parameters: {
+            path: {
+                number: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                    url: string;
+                    /**
+                     * @default [
+                     *       "message",
+                     *       "poll_vote"
+                     *     ]
+                     */
+                    events?: ("message" | "poll_vote" | "reaction" | "edit" | "revoke" | "own" | "channel" | "call" | "status" | "device" | "read" | "group" | "presence" | "contact")[];
+                    chats?: string[] | null;
+                    bots?: string[] | null;
+                    /** @default {} */
+                    headers?: {
+                        [key: string]: string;
+                    };
+                    timeout_ms?: number | string;
+                    /** @default true */
+                    enabled?: boolean | ("1" | "0" | "true" | "false" | "on" | "off" | "yes" | "no") | (0 | 1);
+                };
+            };
+        };
+        responses: {
+            /** @description Listener added. Its secret is shown this once. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["Listener"];
+                        secret: string;
+                    };
+                };
+            };
+        };
+    };
+    deleteListener: {
+        parameters: {
+            path: {
+                number: string;
+                id: string;
+            };
+        };
+        responses: {
+            /** @description Listener removed. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    changeListener: {
+        parameters: {
+            path: {
+                number: string;
+                id: string;
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    url?: string;
+                    events?: ("message" | "poll_vote" | "reaction" | "edit" | "revoke" | "own" | "channel" | "call" | "status" | "device" | "read" | "group" | "presence" | "contact")[];
+                    chats?: string[] | null;
+                    bots?: string[] | null;
+                    headers?: {
+                        [key: string]: string;
+                    };
+                    timeout_ms?: number | string;
+                    enabled?: boolean | ("1" | "0" | "true" | "false" | "on" | "off" | "yes" | "no") | (0 | 1);
+                };
+            };
+        };
+        responses: {
+            /** @description Listener changed. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["Listener"];
+                    };
+                };
+            };
+        };
+    };
+    rotateListener: {
+        parameters: {
+            path: {
+                number: string;
+                id: string;
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Secret rotated. The new one is shown this once. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["Listener"];
+                        secret: string;
                     };
                 };
             };

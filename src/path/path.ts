@@ -85,7 +85,7 @@ export interface MessagePath {
   readonly blocking: Blocking;
   readonly webhooks: Pick<
     Webhooks,
-    "get" | "healthHere" | "put" | "remove" | "rotate" | "test" | "deliveries"
+    "get" | "healthHere" | "put" | "remove" | "rotate" | "test" | "listeners" | "deliveries"
   >;
 }
 

@@ -210,9 +210,22 @@ const webhook = {
   ...webhookInput.parse({ url: "https://example.com/whatsapp", timeout_ms: 15_000 }),
   health: { state: "ok", failures: 0, failing_since: null, paused_until: null, reason: null },
 };
+const listener = {
+  id: "lst_4c1d2e3f4a5b6c7d",
+  url: "https://crm.example.com/whatsapp",
+  events: ["message", "own"],
+  chats: ["4915*"],
+  bots: null,
+  headers: {},
+  timeout_ms: 15_000,
+  enabled: true,
+  health: webhook.health,
+};
+const ofListener = { number: SENDER, id: listener.id };
 const delivery = {
   id: DELIVERY,
   device: SENDER,
+  listener: null,
   message_id: "3AEB64C1D2E3F4A5B6C7",
   type: "text",
   url: "https://example.com/whatsapp",
@@ -694,6 +707,22 @@ export const EXAMPLES: Record<string, Example> = {
       ignored: [],
       hold: null,
     }),
+  },
+  "GET /devices/{number}/webhooks": { path: ofDevice, output: many("Listeners.", listener) },
+  "POST /devices/{number}/webhooks": {
+    path: ofDevice,
+    input: { url: listener.url, events: listener.events, chats: listener.chats },
+    output: one("Listener added. Its secret is shown this once.", listener, { secret: SECRET }),
+  },
+  "PATCH /devices/{number}/webhooks/{id}": {
+    path: ofListener,
+    input: { chats: null },
+    output: one("Listener changed.", { ...listener, chats: null }),
+  },
+  "DELETE /devices/{number}/webhooks/{id}": { path: ofListener, output: says("Listener removed.") },
+  "POST /devices/{number}/webhooks/{id}/rotate": {
+    path: ofListener,
+    output: one("Secret rotated. The new one is shown this once.", listener, { secret: SECRET }),
   },
   "GET /deliveries": { input: { device: SENDER, limit: 20 }, output: page("Deliveries.", delivery) },
   "GET /deliveries/{id}": { path: { id: DELIVERY }, output: one("Delivery.", delivery) },

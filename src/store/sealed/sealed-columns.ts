@@ -40,6 +40,11 @@ export const SEALED_COLUMNS: SealedColumn[] = [
   of("webhooks", "headers", ["device_id"], (device) => `webhook-headers:${device}`),
   of("webhooks", "secret", ["device_id"], (device) => `webhook-secret:${device}`),
   of("webhooks", "old_secret", ["device_id"], (device) => `webhook-secret:${device}`),
+  of("listeners", "url", ["device_id", "id"], (device, id) => `listener-url:${device}:${id}`),
+  of("listeners", "chats", ["device_id", "id"], (device, id) => `listener-chats:${device}:${id}`),
+  of("listeners", "headers", ["device_id", "id"], (device, id) => `listener-headers:${device}:${id}`),
+  of("listeners", "secret", ["device_id", "id"], (device, id) => `listener-secret:${device}:${id}`),
+  of("listeners", "old_secret", ["device_id", "id"], (device, id) => `listener-secret:${device}:${id}`),
   of("deliveries", "url", ["id"], (id) => `delivery-url:${id}`),
   of("deliveries", "body", ["id"], (id) => `delivery:${id}`),
   of(

@@ -136,7 +136,7 @@ function recordsOf({ number, message, sent, delivery }: Some, path: Path): strin
   const since = new Date(Date.now() - 200 * DAY_MS).toISOString();
   const audit = path("/devices/{number}/audit", { number });
   const trace = (id: string): string => `${path("/messages/{id}/trace", { id })}?sender=${number}`;
-  const ofNumber = ["", "/why", "/webhook", "/bots", "/bots/routes"];
+  const ofNumber = ["", "/why", "/webhook", "/webhooks", "/bots", "/bots/routes"];
   return [
     path("/messages/{id}", { id: sent }),
     trace(sent),

@@ -17,10 +17,18 @@ import { rawRows } from "./rows.ts";
 
 /** Times that nothing waits for, and a date that its owner has named. */
 const NO_DEADLINES = [
-  ...["accounts", "api_keys", "devices", "journal", "outbox", "deliveries", "media_files", "channels"].map(
-    (table) => `${table}.created_at`,
-  ),
-  ...["wa_creds", "wa_keys", "webhooks", "bot_sessions", "bot_dialogues"].map(
+  ...[
+    "accounts",
+    "api_keys",
+    "devices",
+    "journal",
+    "outbox",
+    "listeners",
+    "deliveries",
+    "media_files",
+    "channels",
+  ].map((table) => `${table}.created_at`),
+  ...["wa_creds", "wa_keys", "webhooks", "listeners", "bot_sessions", "bot_dialogues"].map(
     (table) => `${table}.updated_at`,
   ),
   "api_keys.expires_at",

@@ -1,12 +1,12 @@
 import type { z } from "zod";
-import { mayUseNumber } from "../../accounts/authorize.ts";
-import type { Caller } from "../../accounts/caller.ts";
-import type { Config } from "../../config.ts";
-import type { DeliveryRecord, WebhookSettings } from "../../webhooks/index.ts";
-import { requestedSettings, type webhookInput } from "../../webhooks/settings.ts";
-import { findDevice } from "../access/senders.ts";
-import type { App } from "../services.ts";
-import { notFound } from "../answers/unmatched.ts";
+import { mayUseNumber } from "../../../accounts/authorize.ts";
+import type { Caller } from "../../../accounts/caller.ts";
+import type { Config } from "../../../config.ts";
+import type { DeliveryRecord, WebhookSettings } from "../../../webhooks/index.ts";
+import { requestedSettings, type webhookInput } from "../../../webhooks/settings.ts";
+import { findDevice } from "../../access/senders.ts";
+import type { App } from "../../services.ts";
+import { notFound } from "../../answers/unmatched.ts";
 
 /** @returns all settings, with the defaults for what was left out */
 export const requestedWebhook = (input: z.output<typeof webhookInput>, config: Config): WebhookSettings =>

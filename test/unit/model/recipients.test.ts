@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { coversContact, coversEntry, type Contact } from "../../../src/accounts/recipients.ts";
+import { coversContact, coversEntry, type Contact } from "../../../src/model/address.ts";
 import { parseDestination, parseRecipient } from "../../../src/model/address.ts";
 
 const alone = (destination: string): Contact => ({ destination, aliases: [] });
