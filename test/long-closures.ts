@@ -37,7 +37,7 @@ export const LONG_CLOSURES: Record<string, number> = {
   "src/simulator/driver/accounts.ts createAccountMethods": 88,
   "src/simulator/people/owner/care.ts createCare": 83,
   "src/store/clock.ts watchClock": 89,
-  "src/store/condition.ts watchCondition": 93,
+  "src/store/condition.ts watchCondition": 89,
   "src/store/server/engine.ts createServerEngine": 109,
   "src/store/write/writer.ts createWriter": 99,
   "src/testing/gateway/stage.ts buildStage": 88,
