@@ -5,7 +5,7 @@ const names = {
   number: z.string().nullable().meta({ description: "Digits; null while only the LID is known" }),
   lid: z.string().nullable(),
   name: z.string().nullable().meta({ description: "In the address book of the number's phone" }),
-  push_name: z.string().nullable().meta({ description: "What the person calls himself" }),
+  push_name: z.string().nullable().meta({ description: "What the person calls themselves" }),
   verified_name: z.string().nullable().meta({ description: "Of a business, verified by WhatsApp" }),
 };
 
@@ -32,7 +32,7 @@ const business = z.strictObject({
   hours: hours.nullable(),
 });
 
-/** A person, with what WhatsApp shows of him. */
+/** A person, with what WhatsApp shows of them. */
 export const contactDetails = z
   .strictObject({
     ...names,

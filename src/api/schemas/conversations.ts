@@ -41,7 +41,7 @@ export const listedMessage = z
     direction,
     from: z.string().meta({ description: "The writer: digits, or `…@lid` while the number is unknown" }),
     type: messageType,
-    name: z.string().optional().meta({ description: "What the writer calls himself" }),
+    name: z.string().optional().meta({ description: "What the writer calls themselves" }),
     message: z.string().meta({ description: "The text, after its last edit" }),
     target_id: z
       .string()
