@@ -695,7 +695,7 @@ export interface components {
                 type: string;
                 message: string;
             };
-            /** @description The other side has written last */
+            /** @description The other side has written last, and since the number was linked */
             unanswered: boolean;
             /** @description Messages of the other side since the chat was last read, by `POST /chats/{chat}/read` or on the phone, without reactions, votes, edits and revokes. The last 100 are looked at */
             unread: number;
@@ -1235,6 +1235,11 @@ export interface components {
             by?: string;
             edited?: boolean;
             revoked?: boolean;
+            /**
+             * @description It was written before the number was linked, and came with WhatsApp's history
+             * @constant
+             */
+            imported?: true;
         };
         Node: {
             /** @description NODE_NAME; of a process that is alone the name of its host */
@@ -1572,6 +1577,11 @@ export interface components {
              */
             revoked?: true;
             /**
+             * @description It was written before the number was linked, and came with WhatsApp's history
+             * @constant
+             */
+            imported?: true;
+            /**
              * Format: date-time
              * @description When it is, or was, to be sent
              */
@@ -1772,7 +1782,7 @@ export interface components {
             /** @description Why nobody answered a message that came; null: somebody did */
             silence: {
                 /** @enum {string} */
-                reason: "own_message" | "owner_wrote" | "owner_handed_back" | "status" | "too_old" | "muted" | "loop_guard" | "takeover" | "no_match" | "passed" | "bot_failed" | "bot_silent" | "answer_too_late" | "answer_refused" | "merged" | "webhook_waiting" | "webhook_silent" | "webhook_failed" | "given_up" | "undecided" | "unknown";
+                reason: "own_message" | "owner_wrote" | "owner_handed_back" | "imported" | "status" | "too_old" | "muted" | "loop_guard" | "takeover" | "no_match" | "passed" | "bot_failed" | "bot_silent" | "answer_too_late" | "answer_refused" | "merged" | "webhook_waiting" | "webhook_silent" | "webhook_failed" | "given_up" | "undecided" | "unknown";
                 /** @description The reason in one sentence */
                 text: string;
             } | null;
@@ -1859,6 +1869,16 @@ export interface components {
                 /** Format: date-time */
                 locked_until: string;
                 reason: string | null;
+            } | null;
+            /** @description Null: WARM_UP is off, or the number was linked ten days ago */
+            warm_up: {
+                /** @description 1 is the day of the linking */
+                day: number;
+                /** @description How many people it may write to for the first time that day */
+                limit: number;
+                used: number;
+                /** Format: date-time */
+                resets_at: string;
             } | null;
             /** @description Null: the number has no webhook, or it takes what is posted */
             webhook: {
