@@ -1,3 +1,5 @@
+import { deflateSync } from "node:zlib";
+import { proto } from "@whiskeysockets/baileys/WAProto/index.js";
 import { describe, expect, it } from "vitest";
 import type { HistoryChat, HistoryOptions } from "../../src/simulator/types.ts";
 import { command } from "../_setup/command.ts";
@@ -175,6 +177,15 @@ describe("with IMPORT_HISTORY=on", () => {
     expect(after).toHaveLength(before.length + 1);
     expect(after.find(({ id }) => id === live)).toMatchObject({ message: "ping" });
 
+    // What was written since the linking is no history, whoever tells of it: it was missed, and is answered.
+    const since = ago(0) + 2;
+    await until(() => ago(0) > since);
+    const late = { id: "SINCE", text: "hello since then", timestamp: since };
+    await sim.sendHistory(SHOP, { type: "recent", chats: [chat(late)] });
+    await until(async () => (await listOf(world)).some(({ id }) => id === "SINCE"));
+    expect((await imported(world)).toSorted()).toEqual(["EARLY", "NEW"]);
+    after.push(late);
+
     await sim.sendText(ANA, SHOP, "ping", { id: "EARLY" });
     await until(async () => (await sim.messages(ANA)).filter(({ text }) => text === "pong").length === 2);
     expect(await imported(world)).toEqual(["NEW"]);
@@ -204,6 +215,22 @@ describe("with IMPORT_HISTORY=on", () => {
     await untilImported(world, "H1", "H2", "MISSED");
     expect((await listOf(world)).filter(({ id }) => id !== "MISSED")).toEqual(before);
     expect(await sim.messages(ANA, { from: SHOP })).toHaveLength(1);
+  });
+
+  it("is the own phone's alone to tell", async () => {
+    const world = await open({});
+    const { sim } = world;
+    await world.bindBots(SHOP, "ping");
+    const info = { key: { id: "FORGED", remoteJid: `${BEN}@s.whatsapp.net` }, messageTimestamp: ago(DAY) };
+    const message = { ...info, message: { conversation: "I never said this" } };
+    const conversations = [{ id: `${BEN}@s.whatsapp.net`, messages: [{ message }] }];
+    const piece = proto.HistorySync.encode({ syncType: 3, conversations }).finish();
+    const historySyncNotification = { syncType: 3, initialHistBootstrapInlinePayload: deflateSync(piece) };
+    const forged = { protocolMessage: { type: 5, historySyncNotification } };
+    await sim.send(ANA, SHOP, { kind: "raw", bytes: proto.Message.encode(forged).finish() });
+    await exchange(world);
+    await sim.sendHistory(SHOP, { type: "recent", chats: [chat({ id: "TOLD", text: "by the phone" })] });
+    await untilImported(world, "TOLD");
   });
 
   it("goes with its contact and its number, and is nobody else's", async () => {

@@ -9,9 +9,10 @@ import { NotOwner } from "../../store/errors.ts";
 import { readMessage } from "../content/conversion.ts";
 import type { WhatsApp } from "../port.ts";
 import type { Journal } from "../signal/journal.ts";
+import type { OwedHistory } from "../signal/journal-rows.ts";
 import type { Receiving } from "../receive/receiving.ts";
 import { messagesIn, pairsIn, type Pair } from "./messages.ts";
-import { historyNotice } from "./notice.ts";
+import { historyNotice, type HistoryNotice } from "./notice.ts";
 import { HistoryUnusable, loadPiece, type LoadFile } from "./piece.ts";
 
 /** In one commit, and in one turn of the event loop: a live message waits for no more than this. */
@@ -63,9 +64,8 @@ export function createHistoryImport(deps: ImportDeps): HistoryImport {
   let running = false;
   let woken = false;
 
-  async function importPiece(plain: Uint8Array): Promise<number> {
-    const notice = historyNotice(readMessage(plain).message);
-    if (notice === null) throw new HistoryUnusable("It is no piece of history.");
+  async function importPiece(open: OwedHistory["open"]): Promise<number> {
+    const notice = noticeIn(open);
     const load: LoadFile = async (file, read) =>
       source.load({ deviceId, hosts: await deps.hosts(), ...file, signal }, read);
     const piece = await loadPiece(notice, load);
@@ -77,7 +77,7 @@ export function createHistoryImport(deps: ImportDeps): HistoryImport {
     for await (const { hash, open } of journal.histories()) {
       if (signal.aborted) return;
       try {
-        const messages = await source.inTurn(() => importPiece(open()));
+        const messages = await source.inTurn(() => importPiece(open));
         if (signal.aborted) return;
         log.info({ device: deviceId, messages }, "imported a piece of the phone's history");
       } catch (error) {
@@ -114,6 +114,17 @@ export function createHistoryImport(deps: ImportDeps): HistoryImport {
     },
     stop: () => ending.abort(new Error("The connection has ended.")),
   };
+}
+
+/** @throws HistoryUnusable */
+function noticeIn(open: OwedHistory["open"]): HistoryNotice {
+  try {
+    const notice = historyNotice(readMessage(open()).message);
+    if (notice !== null) return notice;
+  } catch (cause) {
+    throw new HistoryUnusable("Its row is damaged.", { cause });
+  }
+  throw new HistoryUnusable("It is no piece of history.");
 }
 
 /** Their numbers are known before the messages of people who are named by LIDs. */
