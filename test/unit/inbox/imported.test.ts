@@ -104,6 +104,7 @@ describe("messages of the time before", () => {
       ]),
     );
     expect(await list()).toHaveLength(3);
+    expect(await idsIn(store)).toHaveLength(2);
     expect((await list()).find(({ id }) => id === "arrived")?.message).toBe("as it came");
   });
 
