@@ -231,6 +231,7 @@ describe("with IMPORT_HISTORY=on", () => {
     await exchange(world);
     await sim.sendHistory(SHOP, { type: "recent", chats: [chat({ id: "TOLD", text: "by the phone" })] });
     await untilImported(world, "TOLD");
+    expect((await listOf(world)).map(({ id }) => id)).not.toContain("FORGED");
   });
 
   it("goes with its contact and its number, and is nobody else's", async () => {

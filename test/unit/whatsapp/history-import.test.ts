@@ -52,7 +52,7 @@ function start(pieces: (Uint8Array | null)[]) {
     },
     journal: {
       async *histories() {
-        for (const { hash, plain } of [...waiting])
+        for (const { hash, plain } of waiting.slice())
           yield {
             hash,
             open() {
@@ -91,7 +91,9 @@ function start(pieces: (Uint8Array | null)[]) {
     await expect.poll(() => failures.length).toBe(left);
     await rest();
   };
-  const waits = (count: number) => expect.poll(() => waiting.length).toBe(count);
+  const waits = async (count: number): Promise<void> => {
+    await expect.poll(() => waiting.length).toBe(count);
+  };
   return { imports, waiting, stored, failures, clock, failed, waits };
 }
 
