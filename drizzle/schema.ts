@@ -281,6 +281,28 @@ export const lidMap = sqliteTable(
   (t) => [primaryKey({ columns: [t.deviceId, t.lidUser] }), index("lid_map_pn").on(t.deviceId, t.pnUser)],
 );
 
+/** People whom a number has written with, or who stand in the address book of its phone. */
+export const contacts = sqliteTable(
+  "contacts",
+  {
+    deviceId: integer("device_id").notNull(),
+    /** Canonical id as it was when the row was written. */
+    person: text().notNull(),
+    /** Sealed JSON of what the person is called; null: nothing of it is known. */
+    names: blob({ mode: "buffer" }),
+    /** Sealed JSON of what WhatsApp has said of the person; null: it was not asked. */
+    details: blob({ mode: "buffer" }),
+    askedAt: integer("asked_at"),
+    createdAt: integer("created_at").notNull(),
+    /** When something of the person came last, within a day of the truth. */
+    seenAt: integer("seen_at").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.deviceId, t.person] }),
+    index("contacts_listed").on(t.deviceId, t.createdAt),
+  ],
+);
+
 /** What WhatsApp has said of numbers that `/check-numbers` asked about, for a day. */
 export const numberChecks = sqliteTable(
   "number_checks",
@@ -682,7 +704,28 @@ export const chatState = sqliteTable(
   ],
 );
 
-/** After how long messages disappear in a chat with a person, by each name of that person. Groups are asked of WhatsApp. */
+/** How the number's phone shows its chats: what its app state says of them. */
+export const chatSettings = sqliteTable(
+  "chat_settings",
+  {
+    deviceId: integer("device_id").notNull(),
+    /** Canonical as it was when the row was written. */
+    chat: text().notNull(),
+    archived: integer({ mode: "boolean" }).notNull(),
+    pinned: integer({ mode: "boolean" }).notNull(),
+    /** As WhatsApp writes it: -1 is for ever. */
+    mutedUntil: integer("muted_until"),
+    /** Marked by hand. */
+    unread: integer({ mode: "boolean" }).notNull(),
+    updatedAt: integer("updated_at").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.deviceId, t.chat] })],
+);
+
+/**
+ * After how long messages disappear in a chat, by each name of a person. Those of groups are here for people to look at: for a message the
+ * group itself is asked.
+ */
 export const chatTimers = sqliteTable(
   "chat_timers",
   {
@@ -692,6 +735,8 @@ export const chatTimers = sqliteTable(
     seconds: integer().notNull(),
     /** When that was set, Unix seconds: of two settings the later one counts. */
     since: integer().notNull(),
+    /** The message with which this gateway has set it; null: somebody else has. */
+    setBy: text("set_by"),
   },
   (t) => [primaryKey({ columns: [t.deviceId, t.chat] })],
 );
@@ -726,12 +771,45 @@ export const webhooks = sqliteTable("webhooks", {
   updatedAt: integer("updated_at").notNull(),
 });
 
+/** Whom a number tells beside its webhook, which alone answers. */
+export const listeners = sqliteTable(
+  "listeners",
+  {
+    id: text().primaryKey(),
+    deviceId: integer("device_id").notNull(),
+    /** Sealed: receivers' keys stand in its query. */
+    url: blob({ mode: "buffer" }).notNull(),
+    events: text({ mode: "json" }).$type<WebhookEventName[]>().notNull(),
+    /** Sealed JSON; null: every chat. */
+    chats: blob({ mode: "buffer" }),
+    /** Ids of bots; null: whoever answers a message. */
+    bots: text({ mode: "json" }).$type<string[] | null>(),
+    /** Sealed JSON: headers often carry the receiver's credentials. */
+    headers: blob({ mode: "buffer" }).notNull(),
+    timeoutMs: integer("timeout_ms").notNull(),
+    enabled: integer({ mode: "boolean" }).notNull(),
+    /** As those of `webhooks`. */
+    secret: blob({ mode: "buffer" }).notNull(),
+    oldSecret: blob("old_secret", { mode: "buffer" }),
+    oldSecretUntil: integer("old_secret_until"),
+    failures: integer().notNull().default(0),
+    failingSince: integer("failing_since"),
+    pausedUntil: integer("paused_until"),
+    disabledReason: text("disabled_reason").$type<DisabledReason>(),
+    createdAt: integer("created_at").notNull(),
+    updatedAt: integer("updated_at").notNull(),
+  },
+  (t) => [index("listeners_device").on(t.deviceId, t.createdAt)],
+);
+
 export const deliveries = sqliteTable(
   "deliveries",
   {
     /** The `webhook-id`. */
     id: text().primaryKey(),
     deviceId: integer("device_id").notNull(),
+    /** Id of the listener that it is for; empty: the webhook. */
+    listener: text().notNull().default(""),
     inboxId: integer("inbox_id"),
     messageId: text("message_id").notNull(),
     chat: text().notNull(),
@@ -751,13 +829,13 @@ export const deliveries = sqliteTable(
     createdAt: integer("created_at").notNull(),
   },
   (t) => [
-    /** What a number has waiting, by the time at which it may go. */
+    /** What a number has waiting for a receiver, by the time at which it may go. */
     index("deliveries_waiting")
-      .on(t.deviceId, t.nextAt, t.chat, t.attempts)
+      .on(t.deviceId, t.listener, t.nextAt, t.chat, t.attempts)
       .where(sql`state in ('pending','retrying')`),
     /** What a chat has waiting, the oldest first. */
     index("deliveries_waiting_chat")
-      .on(t.deviceId, t.chat, t.createdAt)
+      .on(t.deviceId, t.listener, t.chat, t.createdAt)
       .where(sql`state in ('pending','retrying')`),
     index("deliveries_state").on(t.deviceId, t.state, t.createdAt),
     index("deliveries_device").on(t.deviceId, t.createdAt),

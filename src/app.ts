@@ -4,6 +4,7 @@ import { createApiKeys } from "./accounts/api-keys.ts";
 import type { App } from "./api/services.ts";
 import type { ClusterNode } from "./app/cluster.ts";
 import { openAllBots, refuseMisfits } from "./app/bots.ts";
+import { notesWhomItMeets, notingWhomItWritesTo } from "./app/contacts.ts";
 import { openConversations, openData, type Base, type Data } from "./app/data.ts";
 import { createForks } from "./app/forks.ts";
 import { openDesk } from "./app/overview.ts";
@@ -81,6 +82,7 @@ async function join(base: Base, node: ClusterNode | null, { epoch, soleUse }: He
   const erasure = createErasure({ ...base, stored: data.files.media });
   const { numbers, possession, register, remove } = openNumbers(base, data, path, erasure.erase);
   const { metrics, traffic, events } = observe(base, data, path, numbers);
+  base.observers.add(notesWhomItMeets(data.contactNotes));
   const clock = watchClock(store, log, path.onClockMoved, base.cluster.ownership);
   const [retention, sealing] = [openRetention(base, data), createSealing({ store, log })];
   const { keys, accounts, signedIn } = openAccess(base, numbers, remove);
@@ -98,7 +100,7 @@ async function join(base: Base, node: ClusterNode | null, { epoch, soleUse }: He
     keys,
     ...signedIn,
     numbers: { ...numbers, register, remove },
-    outbox: { ...path, find: path.findSent },
+    outbox: { ...notingWhomItWritesTo(path, data.contactNotes), find: path.findSent },
     idempotency: createIdempotency({ store, log, node: base.cluster.node }),
     audit,
     ...directory,

@@ -1,6 +1,6 @@
 import { GatewayError } from "../model/errors/errors.ts";
 import type { Grants } from "./caller.ts";
-import { coversContact, coversEntry, type Contact } from "./recipients.ts";
+import { coversContact, coversEntry, type Contact } from "../model/address.ts";
 
 /** @throws PERMISSION_DENIED with the permission that the key lacks */
 export function authorize(caller: Grants, permission: string): void {

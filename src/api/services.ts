@@ -19,11 +19,15 @@ import type { BotRecord } from "../bot/files/registry.ts";
 import type { Config } from "../config.ts";
 import type { Conversations } from "../conversations/index.ts";
 import type { Channels } from "../directory/channels.ts";
+import type { ContactQuestions } from "../directory/contacts/details.ts";
+import type { ContactList } from "../directory/contacts/list.ts";
+import type { ChatSettingsBook } from "../directory/chat-settings.ts";
 import type { ChatPresences } from "../directory/chat-presence.ts";
 import type { GroupAdministration } from "../directory/group-admin.ts";
 import type { OwnProfiles } from "../directory/profiles.ts";
 import type { Groups } from "../directory/groups.ts";
 import type { Lids } from "../directory/lids.ts";
+import type { PresenceWatch } from "../directory/presence-watch.ts";
 import type { ReadReceipts } from "../directory/read-receipts.ts";
 import type { NumberChecks } from "../directory/number-checks.ts";
 import type { Events } from "../events/events.ts";
@@ -88,9 +92,12 @@ export interface App {
   channels: Pick<Channels, "list" | "add" | "remove">;
   lids: Pick<Lids, "resolve" | "aliasesOf">;
   numberChecks: NumberChecks;
+  contacts: ContactList & ContactQuestions;
+  chatSettings: Pick<ChatSettingsBook, "change" | "setTimer">;
   presences: ChatPresences;
+  presenceWatch: Pick<PresenceWatch, "watch">;
   receipts: ReadReceipts;
-  webhooks: Pick<Webhooks, "get" | "put" | "remove" | "rotate" | "test">;
+  webhooks: Pick<Webhooks, "get" | "put" | "remove" | "rotate" | "test" | "listeners">;
   deliveries: Pick<Webhooks["deliveries"], "list" | "find" | "replay" | "replayMany">;
   bots: {
     /** All bots, the broken ones with their error. */

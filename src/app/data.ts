@@ -3,8 +3,13 @@ import type { SharedRedis } from "../cluster/redis.ts";
 import type { Config } from "../config.ts";
 import { createConversations, type Conversations } from "../conversations/index.ts";
 import { createChannels } from "../directory/channels.ts";
+import { createChatSettings } from "../directory/chat-settings.ts";
 import { createChatPresences } from "../directory/chat-presence.ts";
+import { createContactQuestions } from "../directory/contacts/details.ts";
+import { createContactList } from "../directory/contacts/list.ts";
+import { createContactNotes } from "../directory/contacts/notes.ts";
 import { createReadReceipts } from "../directory/read-receipts.ts";
+import { createPresenceWatch } from "../directory/presence-watch.ts";
 import { createGroupAdministration } from "../directory/group-admin.ts";
 import { createOwnProfiles } from "../directory/profiles.ts";
 import { createGroups } from "../directory/groups.ts";
@@ -88,11 +93,15 @@ function openDirectory({
   log,
   cluster,
   connections,
-}: Pick<Base, "store" | "log" | "cluster" | "connections">) {
+  observers,
+}: Pick<Base, "store" | "log" | "cluster" | "connections" | "observers">) {
   const { connection, identity } = connections;
   const paces = createPaces(createAllowances(store), store);
   const ownGroups = createGroups({ store, log, connection, identity });
   const ownChannels = createChannels({ store, log, connection });
+  const contactList = createContactList(store);
+  const contactNotes = createContactNotes({ store, log, observe: observers.tell });
+  const contacts = { store, log, cluster, connection, list: contactList, notes: contactNotes };
   const ownLids = createLids({
     store,
     identity,
@@ -106,7 +115,23 @@ function openDirectory({
     ownProfiles: createOwnProfiles({ cluster, paces, connection }),
     channels: channelsOfOwner(cluster, ownChannels),
     lids: lidsOfOwner(cluster, ownLids),
+    contactNotes,
+    contacts: { ...contactList, ...createContactQuestions(contacts) },
     receipts: createReadReceipts({ cluster, connection }),
+    chatSettings: createChatSettings({
+      store,
+      log,
+      cluster,
+      connection,
+      canonicalChat: ownLids.canonicalChat,
+    }),
+    presenceWatch: createPresenceWatch({
+      time: store.time,
+      cluster,
+      connection,
+      canonicalChat: ownLids.canonicalChat,
+      observe: observers.tell,
+    }),
     presences: createChatPresences({ time: store.time, cluster, connection }),
     numberChecks: checksOfOwner(cluster, createNumberChecks({ store, log, paces, connection })),
   };
@@ -150,7 +175,7 @@ export function openData({ config, log, store, cluster, connections, observers, 
     openUploaded: outgoingFiles.uploads.open,
     stopping: stopping.signal,
   });
-  const directory = openDirectory({ store, log, cluster, connections });
+  const directory = openDirectory({ store, log, cluster, connections, observers });
   return {
     sent,
     http,

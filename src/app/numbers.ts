@@ -2,6 +2,7 @@ import { limitOf } from "../accounts/plans.ts";
 import { createInbox } from "../inbox/inbox.ts";
 import { createNumbers, type Numbers } from "../numbers/numbers.ts";
 import { REMOVE } from "../numbers/questions.ts";
+import type { Observer } from "../path/observers.ts";
 import type { MessagePath } from "../path/path.ts";
 import type { Erasure } from "../retention/erasure.ts";
 import { joinIntakes } from "../store/write/intake.ts";
@@ -11,17 +12,22 @@ import { createPossession, type Possession } from "./possession.ts";
 /** A number in one of these has no phone any more that its queue could be meant for. */
 const NO_PHONE = new Set(["unlinked", "logged_out", "blocked"]);
 
-type NumbersData = Pick<Data, "audit" | "channels" | "groups" | "http" | "whatsapp">;
+/** What follows numbers, and what they need. */
+type NumbersData = Pick<
+  Data,
+  "audit" | "channels" | "groups" | "http" | "whatsapp" | "contactNotes" | "chatSettings" | "presenceWatch"
+>;
 
 /** Numbers bring messages in and carry the outbox out: from here on connections can be looked up. */
 export function openNumbers(
   base: Base,
-  { audit, channels, groups, http, whatsapp }: NumbersData,
+  data: NumbersData,
   path: MessagePath,
   erase: Erasure["erase"],
 ): { numbers: Numbers; possession: Possession } & Pick<Numbers, "register" | "remove"> {
   const { config, log, store, cluster, news, connections, observers } = base;
-  const forgetful = [groups, channels, audit];
+  const { audit, channels, groups, http, whatsapp, contactNotes, presenceWatch } = data;
+  const forgetful = [groups, channels, audit, contactNotes, presenceWatch];
   const numbers = createNumbers({
     store,
     log,
@@ -53,16 +59,7 @@ export function openNumbers(
     },
     tell: observers.tell,
   });
-  observers.add({
-    groups: ({ deviceId, changes }) => groups.changed(deviceId, changes),
-    channels: ({ deviceId, changes }) => channels.changed(deviceId, changes),
-    reachout: ({ deviceId, lock }) => numbers.reachout(deviceId, lock),
-    device({ deviceId, record }) {
-      // After a ban that ends it goes on with what it had.
-      const comesBack = record.state === "blocked" && record.lastClose?.until !== undefined;
-      if (NO_PHONE.has(record.state) && !comesBack) void path.unlinked(deviceId);
-    },
-  });
+  observers.add(followNumbers(data, path, numbers));
   connections.serve({
     ...numbers,
     number: (deviceId) => numbers.get(deviceId)?.number ?? null,
@@ -92,6 +89,25 @@ function stopBoth(possession: Possession, numbers: Numbers): Promise<void> {
   possession.stop();
   return numbers.stop();
 }
+
+/** Those who follow what numbers are told. */
+const followNumbers = (
+  { groups, channels, chatSettings, presenceWatch }: NumbersData,
+  path: Pick<MessagePath, "unlinked">,
+  numbers: Pick<Numbers, "reachout">,
+): Observer => ({
+  groups: ({ deviceId, changes }) => groups.changed(deviceId, changes),
+  channels: ({ deviceId, changes }) => channels.changed(deviceId, changes),
+  seen: ({ deviceId, presence }) => presenceWatch.seen(deviceId, presence),
+  online: ({ deviceId }) => presenceWatch.online(deviceId),
+  chatSettings: ({ deviceId, changes }) => chatSettings.told(deviceId, changes),
+  reachout: ({ deviceId, lock }) => numbers.reachout(deviceId, lock),
+  device({ deviceId, record }) {
+    // After a ban that ends it goes on with what it had.
+    const comesBack = record.state === "blocked" && record.lastClose?.until !== undefined;
+    if (NO_PHONE.has(record.state) && !comesBack) void path.unlinked(deviceId);
+  },
+});
 
 /** Locks on first contacts that an earlier run has stored stand on the numbers' records. Call it when both are loaded. */
 export function showLocks(numbers: Pick<Numbers, "ids" | "reachout">, path: MessagePath): void {

@@ -126,7 +126,7 @@ function openOverview(
 /** What is there for the operator alone. */
 export function openDesk(
   base: Base,
-  data: Pick<Data, "whatsapp" | "files">,
+  data: Pick<Data, "whatsapp" | "files" | "contactNotes">,
   path: Pick<MessagePath, "webhooks">,
   parts: OverviewParts,
 ) {

@@ -20,7 +20,7 @@ export interface WebhookTroubles {
 
 const NEXT = defineQuery(
   `SELECT next_at FROM deliveries INDEXED BY deliveries_waiting
-  WHERE device_id = ? AND state IN ('pending','retrying') AND next_at > 0 ORDER BY next_at LIMIT 1`,
+  WHERE device_id = ? AND listener = '' AND state IN ('pending','retrying') AND next_at > 0 ORDER BY next_at LIMIT 1`,
   { nextAt: deliveries.nextAt },
 );
 

@@ -34,6 +34,8 @@ const NOTE = `insert into missing_messages
   and not exists (select 1 from inbox where device_id = ?1 and wa_id = ?3 and sender = d.number || '@s.whatsapp.net'
     and (chat in (?2, (select pn_user || '@s.whatsapp.net' from lid_map where device_id = ?1 and lid_user = ?5))
       or chat in (select lid_user || '@lid' from lid_map where device_id = ?1 and pn_user = ?5)))
+  and not exists (select 1 from chat_timers where device_id = ?1 and set_by = ?3
+    and chat in (?2, (select pn_user || '@s.whatsapp.net' from lid_map where device_id = ?1 and lid_user = ?5)))
   and not exists (select 1 from meta where key = ?6)
   on conflict do nothing returning wa_id`;
 // A cross join keeps its order: each id is looked up in the index, instead of every row of the outbox among the ids.

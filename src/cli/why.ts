@@ -41,6 +41,8 @@ const REASONS: Record<string, string> = {
   postponed: "it runs once bots may answer in this chat again",
 };
 
+const NAMES: Record<string, string> = { webhook: "The webhook", listeners: "Listeners" };
+
 /** What `GET /devices/{number}/why` says of a webhook that takes nothing. */
 export interface ShownTrouble {
   state: string;
@@ -63,6 +65,7 @@ export function sentencesOf(decision: ShownDecision, trouble: ShownTrouble | nul
   const { by, route, guard, trail } = decision;
   const answered = by !== null && by.startsWith("bot:");
   const asked = trail.filter((entry) => !entry.by.startsWith("guard:"));
+  const answering = asked.filter((entry) => entry.by !== "listeners");
   const gaveBack = trail.some(({ outcome }) => outcome === "gave_back");
   if (gaveBack) return ["The owner handed the chat back to the bots with this message."];
   const lines = guard === null ? [] : [GUARDS[guard] ?? `A guard kept the bots silent: ${guard}.`];
@@ -74,13 +77,13 @@ export function sentencesOf(decision: ShownDecision, trouble: ShownTrouble | nul
     lines.push(`${by} answered (${route}).`);
   const told = asked.some((entry) => entry.by === "webhook");
   if (answered && !told) lines.push("The webhook was not asked.");
-  if (by === null && asked.length === 0 && guard === null)
+  if (by === null && answering.length === 0 && guard === null)
     lines.unshift("No bot has a route for the message.");
   return lines;
 }
 
 function sentenceOf({ by, outcome, route, detail }: ShownDecision["trail"][number]): string {
-  const who = by === "webhook" ? "The webhook" : by;
+  const who = NAMES[by] ?? by;
   const did = OUTCOMES[outcome] ?? outcome;
   if (outcome === "merged") return `${who} ${did} message ${detail}.`;
   const more = [route, detail && (REASONS[detail] ?? detail)].filter(Boolean).join(", ");

@@ -73,6 +73,14 @@ export interface paths {
         /** Chats of numbers with their last message, newest first */
         get: operations["listChats"];
     };
+    "/chats/{chat}": {
+        /** Archive, pin, mute or mark a chat, or let its messages disappear, as the phone shows it */
+        patch: operations["changeChat"];
+    };
+    "/chats/{chat}/presence": {
+        /** Let `presence` events of a chat come for a while; the number is online meanwhile, and its phone shows no notifications */
+        post: operations["watchPresence"];
+    };
     "/chats/{chat}/read": {
         /** Note that what there is in a chat was read, and send read receipts as the owner's privacy has them */
         post: operations["readChat"];
@@ -144,6 +152,20 @@ export interface paths {
     "/check-numbers": {
         /** Which of up to 50 numbers are on WhatsApp; answers are kept for 24 hours */
         post: operations["checkNumbers"];
+    };
+    "/contacts": {
+        /** People whom a number has written with, or has in its phone's address book; met last first */
+        get: operations["listContacts"];
+    };
+    "/contacts/{contact}": {
+        /** A person, with what WhatsApp shows of him; WhatsApp is asked at most every 24 hours */
+        get: operations["getContact"];
+    };
+    "/contacts/{contact}/block": {
+        /** Block a person: direct messages and calls of him do not arrive any more */
+        put: operations["blockContact"];
+        /** Let a person who was blocked in again */
+        delete: operations["unblockContact"];
     };
     "/channels": {
         /** Registered channels of a number, newest first */
@@ -218,6 +240,22 @@ export interface paths {
     "/devices/{number}/webhook/test": {
         /** Post a sample event; nothing goes to WhatsApp */
         post: operations["testWebhook"];
+    };
+    "/devices/{number}/webhooks": {
+        /** Listeners of a number: told of what its webhook, which alone answers, may be told of */
+        get: operations["listListeners"];
+        /** Add a listener to a number, up to 5; its answers are ignored */
+        post: operations["createListener"];
+    };
+    "/devices/{number}/webhooks/{id}": {
+        /** Remove a listener; what is pending for it ends */
+        delete: operations["deleteListener"];
+        /** Change a listener; what is left out stays */
+        patch: operations["changeListener"];
+    };
+    "/devices/{number}/webhooks/{id}/rotate": {
+        /** A new signing secret of a listener; old and new sign for 24 hours */
+        post: operations["rotateListener"];
     };
     "/deliveries": {
         /** Deliveries to webhooks, newest first */
@@ -702,6 +740,72 @@ export interface components {
             taken_over_until: string | null;
             /** @description Which bot answered last */
             bot: string | null;
+            archived: boolean;
+            pinned: boolean;
+            /** @description In the year 9999: for ever */
+            muted_until: string | null;
+            /** @description Somebody has marked it by hand */
+            marked_unread: boolean;
+            /** @description Seconds; 0: messages stay; null: not told of this group yet */
+            disappearing: number | null;
+        };
+        ChatSettings: {
+            sender: string;
+            chat: string;
+            archived: boolean;
+            pinned: boolean;
+            /** @description In the year 9999: for ever */
+            muted_until: string | null;
+            /** @description Somebody has marked it by hand */
+            marked_unread: boolean;
+            /** @description Seconds; 0: messages stay; null: not told of this group yet */
+            disappearing: number | null;
+        };
+        Contact: {
+            /** @description Digits; null while only the LID is known */
+            number: string | null;
+            lid: string | null;
+            /** @description In the address book of the number's phone */
+            name: string | null;
+            /** @description What the person calls himself */
+            push_name: string | null;
+            /** @description Of a business, verified by WhatsApp */
+            verified_name: string | null;
+            business: boolean;
+        };
+        ContactDetails: {
+            /** @description Digits; null while only the LID is known */
+            number: string | null;
+            lid: string | null;
+            /** @description In the address book of the number's phone */
+            name: string | null;
+            /** @description What the person calls himself */
+            push_name: string | null;
+            /** @description Of a business, verified by WhatsApp */
+            verified_name: string | null;
+            about: string | null;
+            /** @description At WhatsApp; it expires */
+            picture_url: string | null;
+            business: {
+                description: string | null;
+                website: string | null;
+                email: string | null;
+                address: string | null;
+                hours: {
+                    timezone: string | null;
+                    days: {
+                        /** @description `mon` to `sun` */
+                        day: string;
+                        /** @description `specific_hours`, `open_24h` or `appointment_only` */
+                        mode: string;
+                        /** @description `HH:MM` */
+                        open: string | null;
+                        close: string | null;
+                    }[];
+                } | null;
+            } | null;
+            /** @description When WhatsApp was asked; null: not yet */
+            checked_at: string | null;
         };
         ContactErased: {
             /** @description Rows by table */
@@ -730,6 +834,8 @@ export interface components {
         Delivery: {
             id: string;
             device: string;
+            /** @description For which listener; null: the webhook */
+            listener: string | null;
             message_id: string;
             type: string;
             url: string;
@@ -819,7 +925,7 @@ export interface components {
             /** @description Unix seconds */
             timestamp: number;
             /** @enum {string} */
-            type: "text" | "image" | "video" | "audio" | "voice" | "document" | "sticker" | "location" | "contact" | "poll" | "poll_vote" | "reaction" | "edit" | "revoke" | "channel" | "call" | "unknown" | "status" | "device" | "read";
+            type: "text" | "image" | "video" | "audio" | "voice" | "document" | "sticker" | "location" | "contact" | "poll" | "poll_vote" | "reaction" | "edit" | "revoke" | "channel" | "call" | "unknown" | "status" | "device" | "read" | "group" | "presence";
             /** @description When the message disappears from phones */
             expires_at: string | null;
             quoted: {
@@ -881,6 +987,31 @@ export interface components {
             } & {
                 [key: string]: unknown;
             }) | null;
+            /** @description For `group`; else absent */
+            group?: {
+                /** @enum {string} */
+                action: "created" | "subject" | "description" | "add" | "remove" | "promote" | "demote" | "leave" | "settings";
+                /** @description Who did it: digits or `…@lid`; null: nobody is named */
+                by: string | null;
+                /** @description Whom it is about */
+                participants: string[];
+            };
+            /** @description For `presence`; else absent */
+            presence?: {
+                /** @enum {string} */
+                state: "typing" | "recording" | "paused" | "online" | "offline";
+                last_seen: string | null;
+            };
+            /** @description For `contact`, when it is no message with cards but what is another of a person */
+            contact?: {
+                changed: ("name" | "lid" | "number")[];
+                /** @description What was before, of each that changed; null: it was not known */
+                old: {
+                    name?: string | null;
+                    lid?: string | null;
+                    number?: string | null;
+                };
+            };
         };
         /** @description What has not left by then never leaves: ISO 8601 with a time zone, or whole seconds from `send_at`, else from now */
         Expires: string;
@@ -1144,6 +1275,28 @@ export interface components {
             address: string;
             user_agent: string;
             current: boolean;
+        };
+        Listener: {
+            id: string;
+            url: string;
+            events: ("message" | "poll_vote" | "reaction" | "edit" | "revoke" | "own" | "channel" | "call" | "status" | "device" | "read" | "group" | "presence" | "contact")[];
+            /** @description Null: every chat */
+            chats: string[] | null;
+            /** @description Messages that these answered; null: all */
+            bots: string[] | null;
+            headers: {
+                [key: string]: string;
+            };
+            timeout_ms: number;
+            enabled: boolean;
+            health: {
+                /** @enum {string} */
+                state: "ok" | "failing" | "paused" | "disabled";
+                failures: number;
+                failing_since: string | null;
+                paused_until: string | null;
+                reason: ("gone" | "failing") | null;
+            };
         };
         MadeLink: {
             id: string;
@@ -1745,7 +1898,7 @@ export interface components {
                 mode: "fallback" | "always" | "off";
                 /** @enum {string} */
                 reply_to: "chat" | "sender";
-                events: ("message" | "poll_vote" | "reaction" | "edit" | "revoke" | "own" | "channel" | "call" | "status" | "device" | "read")[];
+                events: ("message" | "poll_vote" | "reaction" | "edit" | "revoke" | "own" | "channel" | "call" | "status" | "device" | "read" | "group" | "presence" | "contact")[];
                 headers: {
                     [key: string]: string;
                 };
@@ -1763,6 +1916,59 @@ export interface components {
                     reason: ("gone" | "failing") | null;
                 };
                 device: string;
+            };
+        } | {
+            id: string;
+            /** @constant */
+            event: "group";
+            data: {
+                device: string;
+                chat: string;
+                /** @description Who did it, or who it is about */
+                from: string | null;
+                /** Format: date-time */
+                at: string;
+                /** @enum {string} */
+                action: "created" | "subject" | "description" | "add" | "remove" | "promote" | "demote" | "leave" | "settings";
+                /** @description Who did it: digits or `…@lid`; null: nobody is named */
+                by: string | null;
+                /** @description Whom it is about */
+                participants: string[];
+                text: string;
+            };
+        } | {
+            id: string;
+            /** @constant */
+            event: "presence";
+            data: {
+                device: string;
+                chat: string;
+                /** @description Who did it, or who it is about */
+                from: string | null;
+                /** Format: date-time */
+                at: string;
+                /** @enum {string} */
+                state: "typing" | "recording" | "paused" | "online" | "offline";
+                last_seen: string | null;
+            };
+        } | {
+            id: string;
+            /** @constant */
+            event: "contact";
+            data: {
+                device: string;
+                chat: string;
+                /** @description Who did it, or who it is about */
+                from: string | null;
+                /** Format: date-time */
+                at: string;
+                changed: ("name" | "lid" | "number")[];
+                /** @description What was before, of each that changed; null: it was not known */
+                old: {
+                    name?: string | null;
+                    lid?: string | null;
+                    number?: string | null;
+                };
             };
         };
         StrongerKey: {
@@ -1832,7 +2038,7 @@ export interface components {
             mode: "fallback" | "always" | "off";
             /** @enum {string} */
             reply_to: "chat" | "sender";
-            events: ("message" | "poll_vote" | "reaction" | "edit" | "revoke" | "own" | "channel" | "call" | "status" | "device" | "read")[];
+            events: ("message" | "poll_vote" | "reaction" | "edit" | "revoke" | "own" | "channel" | "call" | "status" | "device" | "read" | "group" | "presence" | "contact")[];
             headers: {
                 [key: string]: string;
             };
@@ -2517,6 +2723,84 @@ export interface operations {
             };
         };
     };
+    changeChat: {
+        parameters: {
+            path: {
+                chat: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description A number of this account, digits with the country code */
+                    sender: string;
+                    /** @description What is archived is not pinned any more */
+                    archived?: boolean | ("1" | "0" | "true" | "false" | "on" | "off" | "yes" | "no") | (0 | 1);
+                    /** @description Phones show at most three chats on top */
+                    pinned?: boolean | ("1" | "0" | "true" | "false" | "on" | "off" | "yes" | "no") | (0 | 1);
+                    /** @description Null: it makes a sound; from the year 9000 on: for ever */
+                    muted_until?: string | null;
+                    /** @description `true` marks it by hand; `false`: what is there was read, without receipts */
+                    unread?: boolean | ("1" | "0" | "true" | "false" | "on" | "off" | "yes" | "no") | (0 | 1);
+                    /** @description Seconds: 0, 86400, 604800 or 7776000 */
+                    disappearing?: number | string;
+                };
+            };
+        };
+        responses: {
+            /** @description Chat changed. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["ChatSettings"];
+                    };
+                };
+            };
+        };
+    };
+    watchPresence: {
+        parameters: {
+            path: {
+                chat: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                    /** @description A number of this account, digits with the country code */
+                    sender: string;
+                    /**
+                     * @description 1 to 600
+                     * @default 600
+                     */
+                    seconds?: number | string;
+                };
+            };
+        };
+        responses: {
+            /** @description Watched. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: {
+                            sender: string;
+                            chat: string;
+                            /** Format: date-time */
+                            until: string;
+                        };
+                    };
+                };
+            };
+        };
+    };
     readChat: {
         parameters: {
             path: {
@@ -3193,6 +3477,113 @@ export interface operations {
             };
         };
     };
+    listContacts: {
+        parameters: {
+            query: {
+                sender: string;
+                q?: string;
+                limit?: number | string;
+                before?: string;
+            };
+        };
+        responses: {
+            /** @description Contacts. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        total: number | null;
+                        next: string | null;
+                        data: components["schemas"]["Contact"][];
+                    };
+                };
+            };
+        };
+    };
+    getContact: {
+        parameters: {
+            query: {
+                sender: string;
+            };
+            path: {
+                contact: string;
+            };
+        };
+        responses: {
+            /** @description Contact. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["ContactDetails"];
+                    };
+                };
+            };
+        };
+    };
+    blockContact: {
+        parameters: {
+            path: {
+                contact: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description A number of this account, digits with the country code */
+                    sender: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Blocked. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: {
+                            sender: string;
+                            contact: string;
+                            blocked: boolean;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    unblockContact: {
+        parameters: {
+            query: {
+                sender: string;
+            };
+            path: {
+                contact: string;
+            };
+        };
+        responses: {
+            /** @description No longer blocked. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: {
+                            sender: string;
+                            contact: string;
+                            blocked: boolean;
+                        };
+                    };
+                };
+            };
+        };
+    };
     listChannels: {
         parameters: {
             query: {
@@ -3745,7 +4136,7 @@ export interface operations {
                      *       "poll_vote"
                      *     ]
                      */
-                    events?: ("message" | "poll_vote" | "reaction" | "edit" | "revoke" | "own" | "channel" | "call" | "status" | "device" | "read")[];
+                    events?: ("message" | "poll_vote" | "reaction" | "edit" | "revoke" | "own" | "channel" | "call" | "status" | "device" | "read" | "group" | "presence" | "contact")[];
                     /** @default {} */
                     headers?: {
                         [key: string]: string;
@@ -3873,6 +4264,159 @@ export interface operations {
                             ignored: string[];
                             hold: number | null;
                         };
+                    };
+                };
+            };
+        };
+    };
+    listListeners: {
+        parameters: {
+            path: {
+                number: string;
+            };
+        };
+        responses: {
+            /** @description Listeners. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        total: number;
+                        data: components["schemas"]["Listener"][];
+                    };
+                };
+            };
+        };
+    };
+    createListener: {
+        parameters: {
+            path: {
+                number: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                    url: string;
+                    /**
+                     * @default [
+                     *       "message",
+                     *       "poll_vote"
+                     *     ]
+                     */
+                    events?: ("message" | "poll_vote" | "reaction" | "edit" | "revoke" | "own" | "channel" | "call" | "status" | "device" | "read" | "group" | "presence" | "contact")[];
+                    chats?: string[] | null;
+                    bots?: string[] | null;
+                    /** @default {} */
+                    headers?: {
+                        [key: string]: string;
+                    };
+                    timeout_ms?: number | string;
+                    /** @default true */
+                    enabled?: boolean | ("1" | "0" | "true" | "false" | "on" | "off" | "yes" | "no") | (0 | 1);
+                };
+            };
+        };
+        responses: {
+            /** @description Listener added. Its secret is shown this once. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["Listener"];
+                        secret: string;
+                    };
+                };
+            };
+        };
+    };
+    deleteListener: {
+        parameters: {
+            path: {
+                number: string;
+                id: string;
+            };
+        };
+        responses: {
+            /** @description Listener removed. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    changeListener: {
+        parameters: {
+            path: {
+                number: string;
+                id: string;
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    url?: string;
+                    events?: ("message" | "poll_vote" | "reaction" | "edit" | "revoke" | "own" | "channel" | "call" | "status" | "device" | "read" | "group" | "presence" | "contact")[];
+                    chats?: string[] | null;
+                    bots?: string[] | null;
+                    headers?: {
+                        [key: string]: string;
+                    };
+                    timeout_ms?: number | string;
+                    enabled?: boolean | ("1" | "0" | "true" | "false" | "on" | "off" | "yes" | "no") | (0 | 1);
+                };
+            };
+        };
+        responses: {
+            /** @description Listener changed. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["Listener"];
+                    };
+                };
+            };
+        };
+    };
+    rotateListener: {
+        parameters: {
+            path: {
+                number: string;
+                id: string;
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Secret rotated. The new one is shown this once. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["Listener"];
+                        secret: string;
                     };
                 };
             };

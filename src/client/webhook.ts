@@ -4,7 +4,14 @@ type Of<T extends WebhookPayload["type"], Extra> = Omit<WebhookPayload, keyof Ex
   type: T;
 } & Extra;
 type Has<F extends keyof WebhookPayload> = { [K in F]: NonNullable<WebhookPayload[K]> };
-type Told = Of<"poll_vote", Has<"poll">> | Of<"location", Has<"location">> | Of<"contact", Has<"contacts">>;
+type Told =
+  | Of<"poll_vote", Has<"poll">>
+  | Of<"location", Has<"location">>
+  // A message with cards, or what is another of a person.
+  | Of<"contact", Has<"contacts">>
+  | Of<"contact", Has<"contact">>
+  | Of<"group", Has<"group">>
+  | Of<"presence", Has<"presence">>;
 type Stated =
   | Of<"status", Has<"target_id" | "state"> & Pick<Required<WebhookPayload>, "error">>
   | Of<"read", Has<"target_id" | "state">>

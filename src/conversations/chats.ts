@@ -3,14 +3,15 @@ import { isImported } from "../model/messages.ts";
 import { newestFirst, placeOf } from "../model/page.ts";
 import { defineQuery, integer, nullable, text } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
+import { settingsOf, type ShownSettings } from "./chat-settings.ts";
 import type { Contents, ListedMessage, OwnNumber } from "./records.ts";
 import { canonicalChats, keysOfChat, keysOfChats } from "./same-chat.ts";
 import { readPlaced, shownAddress } from "./shown.ts";
 import { rowOf, spotsBefore, STREAMS, type Spot, type Stream } from "./spots.ts";
-import { walk } from "./walk.ts";
+import { walk } from "../store/walk.ts";
 
 /** A chat of a number, with its last message. Times are Unix milliseconds. */
-export interface ListedChat {
+export interface ListedChat extends ShownSettings {
   /** The number itself, digits. */
   sender: string;
   /** What `number` of a send accepts. */
@@ -270,12 +271,13 @@ async function described(
 ): Promise<ListedChat[]> {
   const { store, contents } = sources;
   const keys = keysOf(all);
-  const [called, messages, taken, answered, unread] = await Promise.all([
+  const [called, messages, taken, answered, unread, settings] = await Promise.all([
     nameOf(sources, all),
     readPlaced(store, contents, devices, all),
     store.read(TAKEN, [keys, store.now()]),
     store.read(ANSWERED, [keys]),
     unreadOf(store, keys),
+    settingsOf(store, keys, (place) => all[place]!.canonical.endsWith("@g.us")),
   ]);
   // Between finding and reading, a message may have been deleted: its chat is left out, and no other takes its name.
   const places = new Map(all.map(({ row }, place) => [row, place]));
@@ -284,6 +286,7 @@ async function described(
     const [by] = answered.filter((one) => one.place === place).toSorted((a, b) => b.at - a.at);
     const until = Math.max(0, ...taken.filter((one) => one.place === place).map(({ until: at }) => at ?? 0));
     return {
+      ...settings(place),
       sender: last.sender,
       chat: last.chat,
       name: called(all[place]!),

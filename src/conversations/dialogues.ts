@@ -4,7 +4,7 @@ import { defineQuery, integer } from "../store/query.ts";
 import type { Reading, Store } from "../store/store.ts";
 import { chatsSeen } from "./seen.ts";
 import { shownAddress } from "./shown.ts";
-import { walk } from "./walk.ts";
+import { walk } from "../store/walk.ts";
 
 /** A dialogue of a bot that is under way. Times are Unix milliseconds. */
 export interface OpenDialogue {

@@ -1,6 +1,7 @@
 import { boolean, defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 import { createChatList, type ChatList, type ChatNames } from "./chats.ts";
+import { settingsOf, type ShownSettings } from "./chat-settings.ts";
 import { createDialogues, type Dialogues } from "./dialogues.ts";
 import { createLookUp, type LookUp } from "./lookup.ts";
 import { createMessages, type Messages } from "./messages.ts";
@@ -20,6 +21,8 @@ export interface Conversations {
   keysOf(deviceId: number, jid: string): Promise<string[]>;
   lookUp: LookUp;
   unread: Unread;
+  /** How the number's phone shows the chat. @param keys all of its keys, the canonical one first */
+  settingsOf(deviceId: number, keys: readonly string[]): Promise<ShownSettings>;
   /** Whether something was ever written in the chat. @param keys all of its keys */
   isKnown(deviceId: number, keys: readonly string[]): Promise<boolean>;
 }
@@ -49,6 +52,10 @@ export function createConversations(
     },
     lookUp: createLookUp(store, contents),
     unread: createUnread(store, contents),
+    async settingsOf(deviceId, keys) {
+      const places = JSON.stringify(keys.map((key) => [0, deviceId, key]));
+      return (await settingsOf(store, places, () => keys[0]!.endsWith("@g.us")))(0);
+    },
     isKnown: async (deviceId, keys) =>
       (await store.readOne(KNOWN, [deviceId, JSON.stringify(keys)])) !== null,
   };

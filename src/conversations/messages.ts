@@ -9,7 +9,7 @@ import { keysOfChat } from "./same-chat.ts";
 import { chatsSeen } from "./seen.ts";
 import { readMessages, readPlaced } from "./shown.ts";
 import { spotsBefore, STREAMS, type Spot, type Stream, type Wanted } from "./spots.ts";
-import { walk } from "./walk.ts";
+import { walk } from "../store/walk.ts";
 
 /** Which messages are wanted; those newest first. */
 export interface MessageFilter {

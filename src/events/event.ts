@@ -7,6 +7,9 @@ const EVENT_NAMES = [
   "decision",
   "delivery",
   "webhook",
+  "group",
+  "presence",
+  "contact",
 ] as const;
 /** One of {@link EVENT_NAMES}. */
 export type EventName = (typeof EVENT_NAMES)[number];

@@ -33,6 +33,8 @@ interface Publisher {
   decided(event: { stored: StoredMessage; decision: Decided }): void;
   /** The owner has read a message on another device of the number. */
   read(event: { deviceId: number; waId: string; chat: string; at: number }): void;
+  /** Something that people do, and that no message tells of. */
+  happened(event: { deviceId: number; happening: { type: "group" | "presence" | "contact" } }): void;
   /** A message of ours is in another state. */
   message(event: { deviceId: number; waId: string }): void;
   delivery(event: { deviceId: number; id: string }): void;
@@ -98,6 +100,8 @@ export function createPublisher({
     },
 
     read: ({ deviceId, waId, chat, at }) => publish(deviceId, "read", () => ({ waId, chat, at })),
+
+    happened: ({ deviceId, happening }) => publish(deviceId, happening.type, () => happening),
 
     message({ deviceId, waId }) {
       const key = (): string => `message:${deviceId}:${waId}`;

@@ -17,7 +17,7 @@ import { explainNumber, listNumbers } from "../api/work/numbers.ts";
 import { sendPollOf } from "../api/work/polls.ts";
 import { sendMediaOf } from "../api/work/files/send-media.ts";
 import { sendText } from "../api/work/send.ts";
-import { handBack, takeOver } from "../api/work/takeover.ts";
+import { handBack, takeOver } from "../api/work/chats/takeover.ts";
 import { chatForModel, messageForModel, recordForModel, traceForModel } from "./foreign.ts";
 import { tool, type Tool } from "./tool.ts";
 

@@ -90,7 +90,13 @@ export type Answered = Extract<Answer, { kind: "answer" }>;
 
 /** What came of asking one answerer. */
 export type Answer =
-  | { kind: "pass"; trail: TrailEntry[]; statements?: Statement[] }
+  | {
+      kind: "pass";
+      trail: TrailEntry[];
+      statements?: Statement[];
+      /** As `Forward.afterCommit`. */
+      afterCommit?(): Promise<void>;
+    }
   | {
       kind: "answer";
       /** `bot:<id>` or `webhook`. */

@@ -72,6 +72,15 @@ export const oneOf = <const T extends readonly [string, ...string[]]>(values: T)
 /** A whole number from `min` to `max`, both included; digits as text pass, as forms and queries send them. */
 export const integer = (min: number, max: number) => z.preprocess(asInteger, z.int().min(min).max(max));
 
+/** As phones offer them: never, a day, a week, ninety days. */
+const TIMERS = [0, 86_400, 604_800, 7_776_000];
+
+/** After how many seconds messages of a chat disappear. */
+export const timer = () =>
+  integer(0, 7_776_000)
+    .refine((seconds) => TIMERS.includes(seconds), `Must be one of ${TIMERS.join(", ")}.`)
+    .meta({ description: "Seconds: 0, 86400, 604800 or 7776000" });
+
 /** `1`, `true`, `on`, `yes` and `0`, `false`, `off`, `no`, in any case, as boolean, number or text. */
 export const flag = () => z.preprocess(asFlag, z.boolean());
 

@@ -80,6 +80,8 @@ export interface Incoming {
   fromMe: boolean;
   /** "" when unknown. */
   pushName: string;
+  /** Of a business that wrote, as WhatsApp has verified it. Missing: the writer is none, or the message was stored by version 0.1. */
+  verifiedName?: string;
   /** Unix seconds, by WhatsApp's clock. */
   timestamp: number;
   /** Seconds that WhatsApp's clock was ahead of the host's when the message arrived. Missing: less than a minute. */

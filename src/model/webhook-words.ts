@@ -11,6 +11,9 @@ export const WEBHOOK_EVENTS = [
   "status",
   "device",
   "read",
+  "group",
+  "presence",
+  "contact",
 ] as const;
 /** What a webhook may ask to be told of. */
 export type WebhookEventName = (typeof WEBHOOK_EVENTS)[number];

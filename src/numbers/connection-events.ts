@@ -1,5 +1,6 @@
 import { joinIntakes, NO_INTAKE } from "../store/write/intake.ts";
 import type {
+  ChatEvent,
   Closed,
   ConnectionEvent,
   ConnectionListener,
@@ -24,6 +25,15 @@ interface EventsDeps {
   waiting(count: number | null): void;
 }
 
+const SAME: ReadonlySet<ConnectionEvent["type"]> = new Set([
+  "groups",
+  "channels",
+  "book",
+  "chatSettings",
+  "groupHappenings",
+  "moved",
+]);
+
 /** Turns what a connection tells into events of the number's life. @param isStale true once it is not the newest any more */
 export function listenTo(isStale: () => boolean, parts: EventsDeps): ConnectionListener {
   const { deps, life } = parts;
@@ -31,8 +41,8 @@ export function listenTo(isStale: () => boolean, parts: EventsDeps): ConnectionL
   const { time } = deps.store;
   return {
     tell(event) {
-      // Groups and channels are the same whichever connection tells of them.
-      if (event.type === "groups" || event.type === "channels") deps.tell(event);
+      // Groups, channels and chats are the same whichever connection tells of them.
+      if (SAME.has(event.type)) deps.tell(event as ChatEvent);
       else if (!isStale()) hear(event, parts);
     },
     // Never stale: what was decrypted must be stored, whichever connection brought it.

@@ -11,15 +11,15 @@ import { createHandedOver } from "./submitting/handed-over.ts";
 import { createOnBehalf } from "./submitting/on-behalf.ts";
 import { findMessage, type MessageRecord } from "./record.ts";
 import { createRows, replyId, shownNumber, type NewRow } from "./rows.ts";
+import type { MediaWait } from "./sending/holdups/holdups.ts";
 import {
   openOutbox,
-  type MediaWait,
   type NumberOutbox,
   type OutboxNumber,
   type SendingDeps,
 } from "./sending/number-outbox.ts";
-import { createStandings } from "./sending/standings.ts";
-import type { WarmUpDay } from "./sending/warm-up.ts";
+import { createStandings, type Standings } from "./sending/standings.ts";
+import type { WarmUpDay } from "./sending/holdups/warm-up.ts";
 import { createSentReader, type SentReader } from "./sent-reader.ts";
 import { tellNews, type StateListener, type StateNews } from "./state-news.ts";
 import { createSubmitting, type FindQuote, type SendChecks } from "./submitting/submitting.ts";
@@ -133,6 +133,18 @@ const createLooks = ({ store, findQuote = async () => null }: OutboxDeps) =>
     ...createSentReader(store),
   }) satisfies Partial<Outbox>;
 
+/** What keeps numbers from sending, as far as this process knows. */
+const shownHoldups = (opened: OutboxDeps["opened"], standings: Pick<Standings, "lockOf">) =>
+  ({
+    reachoutLock: (deviceId) => {
+      const own = opened(deviceId);
+      return own === null ? standings.lockOf(deviceId) : own.reachoutLock();
+    },
+    pausedUntil: (deviceId) => opened(deviceId)?.pausedUntil() ?? null,
+    warmUp: (deviceId) => opened(deviceId)?.warmUp() ?? null,
+    waitsForMedia: (deviceId) => opened(deviceId)?.waitsForMedia() ?? null,
+  }) satisfies Partial<Outbox>;
+
 /** Everything that is sent ends here: replies of bots and webhooks, and sends by REST. */
 export function createOutbox(deps: OutboxDeps): Outbox {
   const { store, config, log, connections, opened, observe, cluster = alone() } = deps;
@@ -198,13 +210,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
         if (message.deviceId === deviceId)
           submissions.settled(message, { state: "failed", error: NOT_LINKED });
     },
-    reachoutLock: (deviceId) => {
-      const own = opened(deviceId);
-      return own === null ? standings.lockOf(deviceId) : own.reachoutLock();
-    },
-    pausedUntil: (deviceId) => opened(deviceId)?.pausedUntil() ?? null,
-    warmUp: (deviceId) => opened(deviceId)?.warmUp() ?? null,
-    waitsForMedia: (deviceId) => opened(deviceId)?.waitsForMedia() ?? null,
+    ...shownHoldups(opened, standings),
     async start() {
       handedOver.start();
       onBehalf.start(opened);

@@ -71,6 +71,7 @@ export function createAnswerers(
     createCallAnswerer({ store, textOf: connections.callsText }),
     ...(deps.besides ?? []),
     webhooks.answerer,
+    webhooks.listener,
   ];
   return { bindings, webhooks, inOrder, blocking: bots.blocking };
 }

@@ -9,6 +9,7 @@ import { beginTenure } from "../store/write/owned.ts";
 import type { Webhooks } from "../webhooks/index.ts";
 import type { NumberWebhook } from "../webhooks/parts.ts";
 import type { MessagePathDeps } from "./deps.ts";
+import { createHappenings, type Happenings } from "./happenings.ts";
 import { createReadings, type Readings } from "./reading.ts";
 
 /** What numbers share: whatever is here knows no number by itself. */
@@ -30,7 +31,10 @@ export interface SharedPath extends Pick<
  * what of it waits, what is under way, and what is remembered of it.
  */
 export interface OpenNumber
-  extends Pick<NumberPipeline, "receive" | "enter" | "settle" | "isPlaced">, Pick<Readings, "read"> {
+  extends
+    Pick<NumberPipeline, "receive" | "enter" | "settle" | "isPlaced">,
+    Pick<Readings, "read">,
+    Pick<Happenings, "happen"> {
   readonly deviceId: number;
   /** What the number left in the rows goes on. Rejects with StorageUnavailable; it is to be closed then. */
   readonly opened: Promise<void>;
@@ -64,7 +68,7 @@ const CLOSING_MS = 2 * SECOND_MS;
  * @param onLost a commit has shown that another process has it; called once or more
  */
 export function openNumber(shared: SharedPath, deviceId: number, onLost: () => void): OpenNumber {
-  const { log, directory, observers } = shared;
+  const { observers } = shared;
   const { time } = shared.store;
   // Whatever is still under way when it has been closed writes nothing more.
   const tenure = beginTenure(shared.store, deviceId);
@@ -89,20 +93,13 @@ export function openNumber(shared: SharedPath, deviceId: number, onLost: () => v
     record: inbox.recordTimer,
     deliver: lanes.due,
   });
-  const readings = createReadings({
-    deviceId,
-    store,
-    log,
-    canonicalChat: directory.canonicalChat,
-    notices: shared.webhooks.notices,
-    observe: observers.tell,
-  });
+  const { read, happen, ended: told } = openTelling(shared, deviceId, store);
   let closed: Promise<void> | null = null;
 
   async function close(): Promise<void> {
     // Handlers have no time: what they were asked is asked again.
     void lanes.close();
-    const ended = [timers.close(), readings.ended(), outbox.close(), webhook.stop()];
+    const ended = [timers.close(), told(), outbox.close(), webhook.stop()];
     await time.within(CLOSING_MS, Promise.all(ended));
     tenure.end();
     webhook.abort(new Error("The number is closed."));
@@ -122,7 +119,8 @@ export function openNumber(shared: SharedPath, deviceId: number, onLost: () => v
     enter: lanes.enter,
     settle: lanes.settle,
     isPlaced: lanes.isPlaced,
-    read: readings.read,
+    read,
+    happen,
     due: timers.expect,
     outbox,
     webhook,
@@ -137,5 +135,31 @@ export function openNumber(shared: SharedPath, deviceId: number, onLost: () => v
     },
     cutOff: webhook.abort,
     close: () => (closed ??= close()),
+  };
+}
+
+/** Tells what no message tells of, in its order. */
+function openTelling(
+  { log, directory, webhooks, observers }: SharedPath,
+  deviceId: number,
+  store: SharedPath["store"],
+): Pick<Readings, "read" | "ended"> & Pick<Happenings, "happen"> {
+  const { notices } = webhooks;
+  const telling = {
+    deviceId,
+    store,
+    log,
+    canonicalChat: directory.canonicalChat,
+    notices,
+    observe: observers.tell,
+  };
+  const readings = createReadings(telling);
+  const happenings = createHappenings(telling);
+  return {
+    read: readings.read,
+    happen: happenings.happen,
+    async ended() {
+      await Promise.all([readings.ended(), happenings.ended()]);
+    },
   };
 }

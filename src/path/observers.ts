@@ -1,3 +1,5 @@
+import type { ContactEvent } from "../directory/contacts/notes.ts";
+import type { PresenceEvent } from "../directory/presence-watch.ts";
 import type { ReceivedEvent } from "../inbox/inbox.ts";
 import type { NumberEvent } from "../numbers/deps.ts";
 import type { BlockedEvent } from "../net/safe-fetch.ts";
@@ -5,6 +7,7 @@ import type { OutboxEvent } from "../outbox/outbox-event.ts";
 import type { DecidedEvent } from "../pipeline/deps.ts";
 import type { WebhookEvent } from "../webhooks/webhook-event.ts";
 import type { WireEvent } from "../whatsapp/port.ts";
+import type { HappenedEvent } from "./happenings.ts";
 import type { ReadEvent } from "./reading.ts";
 
 /**
@@ -16,6 +19,9 @@ export type PathEvent =
   | ReceivedEvent
   | DecidedEvent
   | ReadEvent
+  | HappenedEvent
+  | ContactEvent
+  | PresenceEvent
   | OutboxEvent
   | WebhookEvent
   | WireEvent

@@ -6,8 +6,8 @@ import { createTimers, type Timers } from "../bot/timers/timers.ts";
 import type { Incoming } from "../model/messages.ts";
 import { alone } from "../model/nodes/alone.ts";
 import { type Outbox } from "../outbox/outbox.ts";
-import type { MediaWait } from "../outbox/sending/number-outbox.ts";
-import type { WarmUpDay } from "../outbox/sending/warm-up.ts";
+import type { MediaWait } from "../outbox/sending/holdups/holdups.ts";
+import type { WarmUpDay } from "../outbox/sending/holdups/warm-up.ts";
 import type { StateListener } from "../outbox/state-news.ts";
 import { createChats, type Chats } from "../pipeline/chats.ts";
 import { createLoopGuard } from "../pipeline/loop-guard.ts";
@@ -85,7 +85,7 @@ export interface MessagePath {
   readonly blocking: Blocking;
   readonly webhooks: Pick<
     Webhooks,
-    "get" | "healthHere" | "put" | "remove" | "rotate" | "test" | "deliveries"
+    "get" | "healthHere" | "put" | "remove" | "rotate" | "test" | "listeners" | "deliveries"
   >;
 }
 
@@ -173,6 +173,7 @@ export function joinMessagePath(deps: MessagePathDeps): { path: MessagePath; inn
     onLost: deps.onLost,
   });
   observers.add(sendsWhenTold(numbers));
+  observers.add(happensWhenTold(numbers));
   const path = asMessagePath(deps, { ...queues, ...answerers, chats, pipeline, timers, numbers });
   return { path, inner: { webhooks, outbox, state, numbers } };
 }
@@ -181,6 +182,21 @@ export function joinMessagePath(deps: MessagePathDeps): { path: MessagePath; inn
 const sendsWhenTold = ({ get }: OpenNumbers): Observer => ({
   online: ({ deviceId }) => get(deviceId)?.outbox.wake(),
   lock: ({ deviceId, lock }) => void get(deviceId)?.outbox.reachoutTold(lock),
+});
+
+/** What is done to groups, how people are that somebody watches, and what they are called. */
+const happensWhenTold = ({ get }: OpenNumbers): Observer => ({
+  groupHappenings({ deviceId, happenings }) {
+    const all = happenings.map(({ group, ...said }) => ({ type: "group" as const, chat: group, ...said }));
+    get(deviceId)?.happen(all);
+  },
+  presence({ deviceId, chat, ...said }) {
+    const key = `${said.at}:${said.person}:${said.state}`;
+    get(deviceId)?.happen([{ chat, key, ...said }]);
+  },
+  contact({ deviceId, person, at, changed, old }) {
+    get(deviceId)?.happen([{ type: "contact", chat: person, key: String(at), at, changed, old }]);
+  },
 });
 
 /** Timers of bots come back in as messages. */

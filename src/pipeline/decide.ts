@@ -67,7 +67,11 @@ export async function decide(
     const answer = await ask(answerer, stored, asked, log, stopping);
     decision.trail.push(...answer.trail);
     if (answer.statements) decision.statements.push(...answer.statements);
-    if (answer.kind === "pass") continue;
+    if (answer.kind === "pass") {
+      const { afterCommit } = answer;
+      if (afterCommit) decision.forwards.push({ statements: [], afterCommit });
+      continue;
+    }
     decision.answer = answer;
     if (ruling.ask === "timers") break;
     const rest = answerers.slice(position + 1);

@@ -14,7 +14,9 @@ import {
 import {
   AUDIT_LOG,
   BOT_STEPS,
+  CHAT_SETTINGS,
   CHAT_STATE,
+  CONTACTS,
   expireAnswers,
   expireRows,
   lookThrough,
@@ -82,7 +84,7 @@ export interface Retention {
  * | outbox with history and votes, sent files | RETENTION_DAYS, 7 days at least | key; `media_files_created` | 200, 500 |
  * | votes in polls of others | the same | looked through by rowid | 500 read, 200 deleted |
  * | results of bots' steps without a message that waits | at once | looked through by rowid | 500, 200 |
- * | chats | a year without a message, RETENTION_DAYS at least | looked through by rowid | 500, 200 |
+ * | chats, contacts | a year without a message, RETENTION_DAYS at least | looked through by rowid | 500, 200 |
  * | the log of changes | AUDIT_LOG_DAYS | key | 200 |
  * | sessions, links | their end | looked through by rowid | 500, 200 |
  * | traffic per hour | TRAFFIC_DAYS | key | 200 |
@@ -197,6 +199,8 @@ function sharedSteps(
     ["sessions", () => lookThrough(store, SESSIONS, now, signal)],
     ["links", () => lookThrough(store, LINKS, now, signal)],
     ["chat_state", () => lookThrough(store, CHAT_STATE, chats, signal)],
+    ["chat_settings", () => lookThrough(store, CHAT_SETTINGS, chats, signal)],
+    ["contacts", () => lookThrough(store, CONTACTS, chats, signal)],
     ...expire(NUMBER_CHECKS, now - DAY_MS),
     ["idempotency", () => expireAnswers(store, now - DAY_MS, signal)],
     ["media_files", () => expireSentFiles(files, sent, signal)],

@@ -165,6 +165,13 @@ export const BOT_STEPS = lookedThrough(
 /** Sessions that nobody can use any more. One that was not used for long ends by itself, and lies here until then. */
 export const SESSIONS = lookedThrough("sessions", "ends_at < ?1");
 export const LINKS = lookedThrough("links", "expires_at < ?1");
+/** Chats that were shown in some way once and are not any more. */
+export const CHAT_SETTINGS = lookedThrough(
+  "chat_settings",
+  "updated_at < ?1 and not archived and not pinned and not unread and coalesce(muted_until, 0) between 0 and ?1",
+);
+/** People of whom nothing has come for long. */
+export const CONTACTS = lookedThrough("contacts", "seen_at < ?1");
 /** Chats in which nobody has written for long, or read, and nothing is held, muted or taken over. */
 export const CHAT_STATE = lookedThrough(
   "chat_state",

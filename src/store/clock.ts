@@ -28,6 +28,8 @@ export const DEADLINES: readonly { table: string; column: string }[] = [
   { table: "chat_state", column: "held_until" },
   { table: "webhooks", column: "paused_until" },
   { table: "webhooks", column: "old_secret_until" },
+  { table: "listeners", column: "paused_until" },
+  { table: "listeners", column: "old_secret_until" },
   { table: "reachout_locks", column: "until" },
   { table: "send_brakes", column: "until" },
   { table: "bot_sessions", column: "expires_at" },

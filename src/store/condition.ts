@@ -22,7 +22,8 @@ export interface Condition {
   refusal(statements: Statement[]): string | null;
   /** Something that was tried failed, a read or a batch. Looks at the disk by and by; never throws. */
   failed(code: string): void;
-  close(): void;
+  /** Resolves when nothing is written to the folder any more. */
+  close(): Promise<void>;
 }
 
 interface ConditionDeps {
@@ -47,6 +48,13 @@ const NOTHING_FREE_BYTES = 1024 * 1024;
 const ERASES = /^\s*(delete|insert\s+into\s+erased_devices)\b/i;
 
 const erases = (statements: Statement[]): boolean => statements.every(({ sql }) => ERASES.test(sql));
+
+/** Says no of a disk that cannot be asked: it is broken, not full. */
+const hasNothingFree = (folder: string): Promise<boolean> =>
+  freeBytes(folder).then(
+    (free) => free < NOTHING_FREE_BYTES,
+    () => false,
+  );
 
 /** Watches over one database file and the disk that it lies on. */
 export function watchCondition(deps: ConditionDeps): Condition {
@@ -84,15 +92,8 @@ export function watchCondition(deps: ConditionDeps): Condition {
     await tidy();
   }
 
-  /** Says no of a disk that cannot be asked: it is broken, not full. */
-  const hasNothingFree = (): Promise<boolean> =>
-    freeBytes(folder).then(
-      (free) => free < NOTHING_FREE_BYTES,
-      () => false,
-    );
-
   const fullIfNothingIsFree = (): Promise<void> =>
-    hasNothingFree().then((nothing) => (nothing ? full() : undefined));
+    hasNothingFree(folder).then((nothing) => (nothing ? full() : undefined));
 
   /** Room inside the file counts: rows that were erased make some without the disk noticing. */
   async function lookForRoom(): Promise<void> {
@@ -139,7 +140,10 @@ export function watchCondition(deps: ConditionDeps): Condition {
       if (code.startsWith("SQLITE_FULL")) room = Promise.resolve(full());
       else if (code.startsWith("SQLITE_IOERR")) room = fullIfNothingIsFree();
     },
-    close: () => cancel?.(),
+    close() {
+      cancel?.();
+      return ballast.stop();
+    },
   };
 }
 

@@ -33,6 +33,7 @@ const PARENTS = new Map(
 const SMALL = [
   "wa_creds",
   "webhooks",
+  "listeners",
   "reachout_locks",
   "send_brakes",
   "group_lists",

@@ -166,7 +166,7 @@ async function joinStore(opened: OpenedDatabase): Promise<Store> {
     clock: createClockTrust(time, log),
     now: time.now,
     async close() {
-      condition?.close();
+      await condition?.close();
       shared?.stop();
       // What was given is committed, then nobody reads any more, and the writer leaves one file behind.
       await writer.drain();

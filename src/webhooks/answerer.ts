@@ -1,5 +1,5 @@
 import type { Logger } from "../log.ts";
-import { sentAt, type Incoming } from "../model/messages.ts";
+import type { Incoming } from "../model/messages.ts";
 import type {
   Answer,
   Answerer,
@@ -17,11 +17,13 @@ import { progressAfter, type Attempt, type Deliverer } from "./attempts/deliver.
 import type { Drafts, PreparedReply } from "./replies/drafts.ts";
 import type { DueRows } from "./attempts/due.ts";
 import type { Webhook } from "./settings.ts";
-import { isActive, type Registry } from "./registry.ts";
-import { describeFile, postedBody, type EventFiles } from "./events/files.ts";
+import { postedBody, type EventFiles } from "./events/files.ts";
+import { messageDelivery } from "./events/message-delivery.ts";
 import { heldBy, type Holds } from "./holds.ts";
-import { eventName, toEvent } from "./events/payload.ts";
-import { deliveryId, insertAttempt, insertDelivery, type Delivery } from "./rows.ts";
+import { eventName } from "./events/payload.ts";
+import { isActive } from "./receiver.ts";
+import type { ReceiverAtHand } from "./receivers.ts";
+import { insertAttempt, insertDelivery, type Delivery } from "./rows.ts";
 import { switchOffAfter } from "./switch-off.ts";
 import type { InFlight } from "./attempts/in-flight.ts";
 import type { DeliveryQueue } from "./attempts/queue.ts";
@@ -31,7 +33,8 @@ interface WebhookAnswererDeps {
   deviceId: number;
   store: Store;
   log: Logger;
-  registry: Registry;
+  webhook(): Webhook | null;
+  receiver: Pick<ReceiverAtHand<Webhook>, "get" | "disabling">;
   deliverer: Deliverer;
   drafts: Drafts;
   files: EventFiles;
@@ -44,7 +47,7 @@ interface WebhookAnswererDeps {
   holds: Pick<Holds, "holds" | "keep">;
   observe?: ((event: WebhookEvent) => void) | undefined;
   /** The webhook was switched off. */
-  onDisabled?: (deviceId: number) => void;
+  onDisabled?: () => void;
   /** Null unless the number is online. */
   connection(deviceId: number): Pick<WhatsAppConnection, "markRead" | "showState"> | null;
   /** 0 to 1. */
@@ -70,12 +73,12 @@ export interface WebhookAnswers {
  * crash in between means the same event under the same `webhook-id` once more. Attempts after the first are the queue's.
  */
 export function createWebhookAnswers(deps: WebhookAnswererDeps): WebhookAnswers {
-  const { deviceId, store, registry, breaker, due, deliverer, drafts, files, inFlight, queue, holds } = deps;
+  const { deviceId, store, breaker, due, deliverer, drafts, files, inFlight, queue, holds } = deps;
   const { now } = deps;
 
   async function hold(stored: StoredMessage, { notes }: Asked): Promise<Answer> {
     const { message } = stored;
-    const webhook = wanted(registry.get(deviceId), message, null);
+    const webhook = wanted(deps.webhook(), message, null);
     if (webhook === null || !holds.holds(message.chatKey)) return { kind: "pass", trail: [] };
     notes.postedToWebhook = true;
     const answer = await inFlight.track(ask(stored, webhook));
@@ -85,7 +88,7 @@ export function createWebhookAnswers(deps: WebhookAnswererDeps): WebhookAnswers 
   }
 
   async function answer(stored: StoredMessage): Promise<Answer> {
-    const webhook = wanted(registry.get(deviceId), stored.message, null);
+    const webhook = wanted(deps.webhook(), stored.message, null);
     if (webhook === null) return { kind: "pass", trail: [] };
     // As a whole: files of the answer are fetched after the attempt has ended.
     return inFlight.track(ask(stored, webhook));
@@ -163,7 +166,7 @@ export function createWebhookAnswers(deps: WebhookAnswererDeps): WebhookAnswers 
     { postedToWebhook }: MessageNotes,
   ): Forward | null {
     if (postedToWebhook) return null;
-    const webhook = wanted(registry.get(deviceId), stored.message, handledBy);
+    const webhook = wanted(deps.webhook(), stored.message, handledBy);
     if (webhook === null) return null;
     const delivery = deliveryFor(deps, stored, webhook, handledBy, false);
     const progress = { state: "pending", nextAt: delivery.createdAt } as const;
@@ -200,38 +203,18 @@ function wanted(webhook: Webhook | null, message: Incoming, handledBy: string | 
 }
 
 function deliveryFor(
-  { store: { box }, files, now }: Pick<WebhookAnswererDeps, "store" | "files" | "now">,
+  deps: Pick<WebhookAnswererDeps, "store" | "files" | "now">,
   stored: StoredMessage,
-  webhook: Webhook,
+  { replyTo }: Webhook,
   handledBy: string | null,
   mayReply: boolean,
 ): Delivery {
-  const { deviceId, inboxId, ownNumber, message } = stored;
-  const file = describeFile(files, stored);
-  const { id, fromMe, raw, participant, chat, sender } = message;
-  const privately = webhook.replyTo === "sender" && message.chatKind === "group";
-  const quote = { id, sender: participant ?? (fromMe ? sender : chat), fromMe, raw };
-  return {
-    id: deliveryId(box, deviceId, inboxId),
-    deviceId,
-    inboxId,
-    messageId: id,
-    chat: message.chatKey,
-    type: message.type,
-    attempts: 0,
+  return messageDelivery(deps, stored, {
+    listener: "",
+    handledBy,
     mayReply,
-    createdAt: now(),
-    body: JSON.stringify(toEvent(message, ownNumber, handledBy, file?.media)),
-    ...(file?.image && { image: true }),
-    // A message of the group cannot be quoted outside of it.
-    target: {
-      jid: privately ? sender : chat,
-      chat: privately ? sender : message.chatKey,
-      quote: privately ? null : quote,
-      timestamp: Math.floor(sentAt(message) / 1000),
-    },
-    reply: null,
-  };
+    privately: replyTo === "sender",
+  });
 }
 
 function trailOf(attempt: Attempt, made: PreparedReply | null): TrailEntry {

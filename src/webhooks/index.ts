@@ -9,7 +9,6 @@ import type { SafeFetch } from "../net/safe-fetch.ts";
 import { OutboundError } from "../net/errors.ts";
 import { createDeliverer } from "./attempts/deliver.ts";
 import { createDueRows } from "./attempts/due.ts";
-import { HEALTHY, readHealth, type WebhookFailures } from "./attempts/health-row.ts";
 import { createInFlight } from "./attempts/in-flight.ts";
 import { createAttemptShares } from "./attempts/shares.ts";
 import { createSweep } from "./attempts/sweep.ts";
@@ -21,21 +20,21 @@ import {
   type WebhookNumber,
   type WebhooksDeps,
 } from "./parts.ts";
+import { createListeners } from "./listeners/listeners.ts";
+import { createListenerManagement, type ListenerManagement } from "./listeners/management.ts";
+import { createWebhookManagement, type WebhookManagement } from "./management.ts";
+import type { Target } from "./receiver.ts";
+import type { RegistryDeps } from "./receivers.ts";
 import { createDeliveries, type Deliveries } from "./records.ts";
-import { createRegistry, settingsOf } from "./registry.ts";
+import { createRegistry } from "./registry.ts";
 import { createReplays, type Replays } from "./replays.ts";
 import type { WebhookReply } from "./replies/reply.ts";
 import { shownAnswer } from "./rows.ts";
 import { randomHex, sampleEvent } from "./events/sample-event.ts";
-import {
-  DEFAULT_REPLY_MAX_AGE,
-  type Webhook,
-  type WebhookChange,
-  type WebhookHealth,
-  type WebhookRecord,
-} from "./settings.ts";
+import { DEFAULT_REPLY_MAX_AGE, type Webhook } from "./settings.ts";
 
 export type { WebhookHealth, WebhookRecord, WebhookSettings } from "./settings.ts";
+export type { ListenerRecord } from "./listeners/settings.ts";
 export type { Deliveries, DeliveryFilter, DeliveryRecord } from "./records.ts";
 export type { ReplyMedia } from "./replies/drafts.ts";
 export type { ReplyGuard, ReplyOutbox } from "./replies/late-replies.ts";
@@ -61,7 +60,7 @@ export interface WebhookTest {
 }
 
 /** All that has to do with webhooks, for the message path and for the API. */
-export interface Webhooks {
+export interface Webhooks extends WebhookManagement {
   /** Reads the configurations. Call it before the first message. */
   load(): Promise<void>;
   /** This process has the number from now on: what waits for an attempt goes on with `load` and `start`. */
@@ -72,24 +71,15 @@ export interface Webhooks {
   stop(graceMs: number): Promise<void>;
   /** The first in the pipeline's list: chats that the webhook holds are its own. */
   holder: Answerer;
-  /** The last in the pipeline's list. */
+  /** The last in the pipeline's list that may answer. */
   answerer: Answerer;
+  /** Behind it: never answers. */
+  listener: Answerer;
   /** Of what no message brings: how sent messages and numbers do. */
   notices: Notices;
-  get(deviceId: number): Promise<WebhookRecord | null>;
-  /** How a webhook does, at once; of a number that another node has, failures are not in it. Null when there is no webhook. */
-  healthHere(deviceId: number): WebhookHealth | null;
-  /**
-   * Replaces everything but the secret, and holds no failure against it any more. The secret is given back only when it was made now.
-   * @throws {GatewayError} INVALID_PARAMETERS, URL_NOT_ALLOWED
-   */
-  put(deviceId: number, config: WebhookChange): Promise<{ config: WebhookRecord; secret: string | null }>;
-  /** Ends what is pending. False when there was none. */
-  remove(deviceId: number): Promise<boolean>;
-  /** Both secrets sign for 24 h. Null when there is no webhook. */
-  rotate(deviceId: number): Promise<{ config: WebhookRecord; secret: string } | null>;
   /** Posts a sample event and sends nothing to WhatsApp. Null when there is no webhook. */
   test(deviceId: number): Promise<WebhookTest | null>;
+  listeners: ListenerManagement;
   deliveries: Deliveries & Replays;
   /** Seconds that any automatic answer of this number may be late. */
   replyMaxAge(deviceId: number): number;
@@ -103,28 +93,31 @@ const PASSES: Answer = { kind: "pass", trail: [] };
 /** Webhooks: configurations, answerers for the pipeline, what each number posts, and the records of what was delivered. */
 export function createWebhooks(deps: WebhooksDeps): Webhooks {
   const { store, opened, news = NO_NEWS, random = Math.random, accountOf = () => null } = deps;
-  const registry = createRegistry({
+  const kept: RegistryDeps = {
     ...deps,
     news,
     checkUrl: (url) => checkUrl(deps.http, url),
-    onGone: (deviceId) => opened(deviceId)?.gone(),
-    onAnew: (deviceId) => void opened(deviceId)?.anew(),
-  });
-  const shared: SharedWebhooks = { ...deps, registry, random, shares: createAttemptShares(accountOf) };
+    onGone: ({ deviceId, listener }) => opened(deviceId)?.gone(listener),
+    onAnew: ({ deviceId, listener }) => void opened(deviceId)?.anew(listener),
+  };
+  const registry = createRegistry(kept);
+  const listeners = createListeners(kept);
+  const shared: SharedWebhooks = {
+    ...deps,
+    registry,
+    listeners,
+    random,
+    shares: createAttemptShares(accountOf),
+    listenerShares: createAttemptShares(accountOf),
+  };
   const tries = createTries(deps);
   const tests = createTests(deps, registry.get, tries.tell);
   const sweep = createSweep({ ...deps, numbers: createDueRows(store).numbers });
   const records = createDeliveries(store);
-  const tryNow = (deviceId: number): void => tries.tell(deviceId, false);
-
-  async function recordOf(webhook: Webhook): Promise<WebhookRecord> {
-    // Of a number that another node has, its row tells.
-    const own = opened(webhook.deviceId)?.health();
-    return asRecord(webhook, own ?? (await readHealth(store, webhook.deviceId)));
-  }
+  const tryNow = (target: Target): void => tries.tell(target, false);
 
   return {
-    load: registry.load,
+    load: async () => void (await Promise.all([registry.load(), listeners.load()])),
     open: (number) => openWebhook(shared, number),
     start: sweep.start,
     async stop(graceMs) {
@@ -136,42 +129,26 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
       ...deps,
       now: store.now,
       registry,
+      listeners,
       wake: (deviceId) => opened(deviceId)?.wake(),
     }),
-    async get(deviceId) {
-      const webhook = registry.get(deviceId);
-      return webhook && (await recordOf(webhook));
-    },
-    healthHere(deviceId) {
-      const webhook = registry.get(deviceId);
-      return webhook && asRecord(webhook, opened(deviceId)?.health() ?? HEALTHY).health;
-    },
-    async put(deviceId, input) {
-      const { secret } = await registry.put(deviceId, input);
-      const webhook = registry.get(deviceId)!;
-      const own = opened(deviceId);
-      await own?.anew();
-      // Whoever has the number hears of it, and forgets the failures then.
-      return { config: asRecord(webhook, own?.health() ?? HEALTHY), secret };
-    },
-    async remove(deviceId) {
-      const existed = await registry.remove(deviceId);
-      opened(deviceId)?.gone();
-      return existed;
-    },
-    async rotate(deviceId) {
-      const rotated = await registry.rotate(deviceId);
-      return rotated && { config: await recordOf(registry.get(deviceId)!), secret: rotated.secret };
-    },
+    ...createWebhookManagement({ store, registry, opened }),
     test: tests.test,
-    deliveries: { ...records, ...createReplays({ ...deps, registry, tryNow, find: records.find }) },
+    listeners: createListenerManagement({ store, listeners, opened }),
+    deliveries: {
+      ...records,
+      ...createReplays({ ...deps, registry, listeners, tryNow, find: records.find }),
+    },
     replyMaxAge: (deviceId) => registry.get(deviceId)?.replyMaxAge ?? DEFAULT_REPLY_MAX_AGE,
-    forget: registry.forget,
+    forget(deviceId) {
+      registry.forget(deviceId);
+      listeners.forget(deviceId);
+    },
   };
 }
 
-/** A webhook's two places in the list of answerers. Whoever asks has the number. */
-function answerers(opened: WebhooksDeps["opened"]): Pick<Webhooks, "holder" | "answerer"> {
+/** Places of a webhook, and of listeners, in the list of answerers. Whoever asks has the number. */
+function answerers(opened: WebhooksDeps["opened"]): Pick<Webhooks, "holder" | "answerer" | "listener"> {
   const described = { name: "webhook", ignoresTakeover: true };
   return {
     holder: {
@@ -183,16 +160,12 @@ function answerers(opened: WebhooksDeps["opened"]): Pick<Webhooks, "holder" | "a
       answer: async (stored, asked) => (await opened(stored.deviceId)?.answer(stored, asked)) ?? PASSES,
       forward: (stored, ...told) => opened(stored.deviceId)?.forward(stored, ...told) ?? null,
     },
-  };
-}
-
-function asRecord(webhook: Webhook, health: WebhookFailures): WebhookRecord {
-  const { failures, failingSince, pausedUntil } = health;
-  const failing = failingSince === null ? "ok" : pausedUntil === null ? "failing" : "paused";
-  const state = webhook.enabled ? failing : "disabled";
-  return {
-    ...settingsOf(webhook),
-    health: { state, failures, failingSince, pausedUntil, reason: webhook.disabledReason },
+    listener: {
+      name: "listeners",
+      ignoresTakeover: true,
+      answer: async (stored) => opened(stored.deviceId)?.tellings.answer(stored) ?? PASSES,
+      forward: (stored, handledBy) => opened(stored.deviceId)?.tellings.forward(stored, handledBy) ?? null,
+    },
   };
 }
 
@@ -200,7 +173,7 @@ function asRecord(webhook: Webhook, health: WebhookFailures): WebhookRecord {
 function createTests(
   { store, http }: WebhooksDeps,
   webhookOf: (deviceId: number) => Webhook | null,
-  tell: (deviceId: number, worked: boolean) => void,
+  tell: (target: Target, worked: boolean) => void,
 ) {
   const stopping = sharedAbort();
   const inFlight = createInFlight();
@@ -216,7 +189,7 @@ function createTests(
         request.headers = headers;
       });
       // A test that fails says nothing new.
-      if (attempt.result === "accepted") tell(deviceId, true);
+      if (attempt.result === "accepted") tell(webhook, true);
       const { statusCode, durationMs, answer, error, parsed } = attempt;
       const { understood = false, replies = [], ignored = [], hold = null } = parsed ?? {};
       const said = { answer: answer && shownAnswer(answer), understood, replies, ignored, hold };

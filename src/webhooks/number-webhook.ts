@@ -1,12 +1,11 @@
-import { sharedAbort } from "../model/shared-abort.ts";
 import { createWebhookAnswers } from "./answerer.ts";
-import { createBreaker } from "./attempts/breaker.ts";
-import { createDeliverer, type Attempt } from "./attempts/deliver.ts";
+import type { Attempt } from "./attempts/deliver.ts";
 import { createDueRows } from "./attempts/due.ts";
-import { createInFlight } from "./attempts/in-flight.ts";
-import { createDeliveryQueue, type DeliveryQueue } from "./attempts/queue.ts";
+import { createPosting, type Posting } from "./attempts/posting.ts";
 import { createHolds } from "./holds.ts";
+import { createNumberListeners } from "./listeners/number-listeners.ts";
 import type { NumberWebhook, SharedWebhooks, WebhookNumber } from "./parts.ts";
+import { webhookOf } from "./receiver.ts";
 import { createDrafts } from "./replies/drafts.ts";
 import { createLateReplies } from "./replies/late-replies.ts";
 
@@ -16,75 +15,86 @@ const ACCEPTED: Pick<Attempt, "result" | "retryAfterMs"> = { result: "accepted",
 export function openWebhook(shared: SharedWebhooks, number: WebhookNumber): NumberWebhook {
   const { registry } = shared;
   const { deviceId } = number;
-  const { stopping, inFlight, holds, breaker, queue, answers } = joinParts(shared, number);
+  const { posting, holds, answers } = joinParts(shared, number);
+  const { breaker, queue } = posting;
+  const listeners = createNumberListeners(shared, number, createDueRows(number.store));
 
   return {
     ...answers,
-    start: queue.start,
-    wake: queue.wake,
+    tellings: listeners.tellings,
+    start() {
+      queue.start();
+      listeners.start();
+    },
+    wake() {
+      queue.wake();
+      listeners.wake();
+    },
     async load() {
       // Whoever gives it one later begins with nothing.
-      if (registry.get(deviceId) !== null) await Promise.all([breaker.load(), holds.load()]);
+      const own = registry.get(deviceId) !== null ? [breaker.load(), holds.load()] : [];
+      await Promise.all([...own, listeners.load()]);
       queue.wake();
     },
-    tryNow() {
-      breaker.tryNow();
-      queue.wake();
+    tryNow(listener) {
+      const tried = listener === "" ? posting : listeners.get(listener);
+      tried.breaker.tryNow();
+      tried.wake();
     },
     // Who tests what they have repaired need not wait for the next attempt.
     worked: () => void breaker.record(ACCEPTED, "test"),
-    anew: breaker.reset,
-    gone() {
+    anew: (listener) => (listener === "" ? posting : listeners.get(listener)).breaker.reset(),
+    gone(listener) {
+      if (listener !== "") return listeners.gone(listener);
       holds.forget();
       breaker.forget();
     },
-    health: breaker.health,
+    health: (listener) => (listener === "" ? posting : listeners.get(listener)).breaker.health(),
     onClockMoved(ms) {
       holds.onClockMoved(ms);
       queue.wake();
+      listeners.wake();
     },
-    async stop() {
-      await Promise.all([queue.stop(), inFlight.idle()]);
-      await breaker.idle();
+    stop: async () => void (await Promise.all([posting.stop(), listeners.stop()])),
+    abort(reason) {
+      posting.abort(reason);
+      listeners.abort(reason);
     },
-    abort: (reason) => stopping.abort(reason),
   };
 }
 
-/** What is posted for a number, and what remembers how that went. */
+/** What is posted to a number's webhook, and what its answers mean. */
 function joinParts(shared: SharedWebhooks, { deviceId, store, outbox, onLost }: WebhookNumber) {
-  const { registry, random, log, files, http, media, loopGuard, connection, observe } = shared;
+  const { registry, random, log, files, media, loopGuard, connection, observe } = shared;
   const { time, now } = store;
-  const stopping = sharedAbort();
-  const { signal } = stopping;
-  const inFlight = createInFlight();
   const holds = createHolds(store, deviceId);
-  const due = createDueRows(store);
-  const wake = (): void => queue.wake();
-  const breaker = createBreaker({ deviceId, store, now, log, random, wake, observe });
-  const deliverer = createDeliverer({ http, time, stopping: signal, inFlight, observe });
-  const drafts = createDrafts({ log, media, findQuote: outbox.findQuote, time, stopping: signal });
-  const posts = {
+  const target = webhookOf(deviceId);
+  const draftsUntil = (stopping: AbortSignal) =>
+    createDrafts({ log, media, findQuote: outbox.findQuote, time, stopping });
+  const turned = (to: "paused" | "ok" | "disabled"): void => observe?.({ type: "webhook", deviceId, to });
+  const webhook = () => registry.get(deviceId);
+  const receiver = registry.atHand(target);
+  const posting: Posting = createPosting({ ...shared, target, receiver, store, turned, onLost }, (stopping) =>
+    createLateReplies({ webhook, drafts: draftsUntil(stopping), outbox, loopGuard, holds, now }),
+  );
+  const { stopping, inFlight } = posting;
+  const answers = createWebhookAnswers({
+    ...posting,
+    receiver,
     deviceId,
+    webhook,
     store,
     log,
-    registry,
-    breaker,
-    due,
-    deliverer,
     files,
     random,
     now,
     observe,
-    onDisabled: () => observe?.({ type: "webhook", deviceId, to: "disabled" }),
-  };
-  const queue: DeliveryQueue = createDeliveryQueue({
-    ...posts,
-    lateReplies: createLateReplies({ drafts, outbox, loopGuard, holds, now }),
-    share: shared.shares.of(deviceId, breaker.slots),
-    onLost,
+    holds,
+    inFlight,
+    connection,
+    drafts: draftsUntil(stopping),
+    onDisabled: () => turned("disabled"),
+    isClosed: () => stopping.aborted,
   });
-  const isClosed = (): boolean => signal.aborted;
-  const answers = createWebhookAnswers({ ...posts, drafts, holds, queue, inFlight, connection, isClosed });
-  return { stopping, inFlight, holds, breaker, queue, answers };
+  return { posting, holds, answers };
 }

@@ -6,6 +6,9 @@ import type { Store } from "../store/store.ts";
 import type { WhatsAppConnection } from "../whatsapp/port.ts";
 import type { AttemptShares } from "./attempts/shares.ts";
 import type { EventFiles } from "./events/files.ts";
+import type { Listeners } from "./listeners/listeners.ts";
+import type { Tellings } from "./listeners/tellings.ts";
+import type { Target } from "./receiver.ts";
 import type { Registry } from "./registry.ts";
 import type { ReplyMedia } from "./replies/drafts.ts";
 import type { ReplyGuard, ReplyOutbox } from "./replies/late-replies.ts";
@@ -25,19 +28,24 @@ export interface WebhookNumber {
   onLost(): void;
 }
 
-/** One number's webhook while this process has the number: what is posted to it, how it does, and the chats that it holds. */
+/**
+ * One number's webhook while this process has the number: what is posted to it, how it does, and the chats that it holds; and the
+ * same of the number's listeners, of which each call that names one (`listener`, see `Target`) is about that one.
+ */
 export interface NumberWebhook extends WebhookAnswers, Pick<DeliveryQueue, "start" | "wake"> {
+  /** Tells the listeners of messages. */
+  readonly tellings: Tellings;
   /** Reads what is known of it. Call it before the number's messages go on. @throws StorageUnavailable */
   load(): Promise<void>;
   /** Somebody says that it is worth another try, even if it is paused. */
-  tryNow(): void;
-  /** It has accepted something that is no event. */
+  tryNow(listener: string): void;
+  /** The webhook has accepted something that is no event. */
   worked(): void;
   /** Its owner has set it anew: nothing is held against it, and what waits goes out. */
-  anew(): Promise<void>;
+  anew(listener: string): Promise<void>;
   /** It was deleted. */
-  gone(): void;
-  health(): WebhookFailures;
+  gone(listener: string): void;
+  health(listener: string): WebhookFailures;
   /** The clock was set back by so many milliseconds. */
   onClockMoved(ms: number): void;
   /** Begins no attempt any more but those of lanes; resolves when none is under way, those of lanes included. */
@@ -76,36 +84,40 @@ export interface WebhooksDeps {
 /** What the webhooks of all numbers stand on. */
 export interface SharedWebhooks extends Omit<WebhooksDeps, "random"> {
   registry: Registry;
+  listeners: Listeners;
   shares: AttemptShares;
+  /** Listeners share apart: none of them takes a webhook's place. */
+  listenerShares: AttemptShares;
   random: () => number;
 }
 
-/** Another node has stored something for a number's webhook, or has found out that it works. Whoever misses it finds the rows. */
-const TRY = defineTopic<{ deviceId: number; worked: boolean }>("webhook-tries");
+/** Another node has stored something for a receiver, or has found out that it works. Whoever misses it finds the rows. */
+const TRY = defineTopic<{ deviceId: number; listener?: string; worked: boolean }>("webhook-tries");
 
-/** How whoever has a number is told that its webhook is worth a try. */
+/** How whoever has a number is told that a receiver of it is worth a try. */
 export interface Tries {
   /** @param worked it has accepted something that is no event */
-  tell(deviceId: number, worked: boolean): void;
+  tell(target: Target, worked: boolean): void;
 }
 
 /** The number's own webhook is told at once, that of another node over the bus. */
 export function createTries({ cluster, opened }: Pick<WebhooksDeps, "cluster" | "opened">): Tries {
-  cluster?.bus.listen(TRY, ({ deviceId, worked }) => {
+  cluster?.bus.listen(TRY, ({ deviceId, listener = "", worked }) => {
     const webhook = opened(deviceId);
-    if (webhook !== null) told(webhook, worked);
+    if (webhook !== null) told(webhook, listener, worked);
   });
   return {
-    tell(deviceId, worked) {
+    tell({ deviceId, listener }, worked) {
       const webhook = opened(deviceId);
-      if (webhook !== null) return told(webhook, worked);
+      if (webhook !== null) return told(webhook, listener, worked);
       const owner = cluster?.ownership.ownerOf(deviceId) ?? null;
-      if (owner !== null) cluster?.bus.tell(TRY, { deviceId, worked }, owner);
+      if (owner !== null)
+        cluster?.bus.tell(TRY, { deviceId, ...(listener !== "" && { listener }), worked }, owner);
     },
   };
 }
 
-function told(webhook: NumberWebhook, worked: boolean): void {
+function told(webhook: NumberWebhook, listener: string, worked: boolean): void {
   if (worked) webhook.worked();
-  else webhook.tryNow();
+  else webhook.tryNow(listener);
 }

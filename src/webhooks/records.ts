@@ -10,6 +10,8 @@ export interface DeliveryRecord {
   id: string;
   /** Digits of the number. */
   device: string;
+  /** Id of the listener that it is for; null: the webhook. */
+  listener: string | null;
   /** The event's `id`. */
   messageId: string;
   type: string;
@@ -61,7 +63,7 @@ export interface Deliveries {
 /** The schedule has ten; whoever asks for replays without end is told of the last, all the same for each delivery of a page. */
 export const ATTEMPTS_SHOWN = 20;
 
-type Row = Omit<DeliveryRecord, "attempts" | "url"> & { url: Buffer | string };
+type Row = Omit<DeliveryRecord, "attempts" | "url" | "listener"> & { url: Buffer | string; listener: string };
 
 const PLACE = { at: deliveries.createdAt, row: integer() };
 const NEWEST_FIRST = "ORDER BY d.created_at DESC, d.rowid DESC";
@@ -75,11 +77,12 @@ const FILTERS = {
   messageInState: filter("AND message_id = ?2 AND +state = ?3", 4),
 };
 
-const SELECT = `SELECT d.id, v.number AS device, d.message_id, d.type, d.url, d.state, d.next_at, d.reply
+const SELECT = `SELECT d.id, v.number AS device, d.listener, d.message_id, d.type, d.url, d.state, d.next_at, d.reply
   FROM deliveries d JOIN devices v ON v.id = d.device_id`;
 const SHAPE = {
   id: deliveries.id,
   device: devices.number,
+  listener: deliveries.listener,
   messageId: deliveries.messageId,
   type: deliveries.type,
   url: deliveries.url,
@@ -133,6 +136,7 @@ export function createDeliveries(store: Pick<Store, "read" | "readOne" | "box">)
         }));
     return rows.map((row) => ({
       ...row,
+      listener: row.listener || null,
       url: deliveryUrl(store.box, row.id, row.url),
       attempts: attemptsOf(row.id),
     }));

@@ -2,7 +2,9 @@ import { deliveries } from "../../drizzle/schema.ts";
 import type { Place } from "../model/page.ts";
 import { defineQuery, integer } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
-import { isActive, noWebhook, type Registry } from "./registry.ts";
+import { noListener, type Listeners } from "./listeners/listeners.ts";
+import { isActive, type Target } from "./receiver.ts";
+import { noWebhook, type Registry } from "./registry.ts";
 import type { Deliveries, DeliveryRecord } from "./records.ts";
 import { DELIVERY_STATES, type DeliveryState } from "./rows.ts";
 import type { WebhookEvent } from "./webhook-event.ts";
@@ -26,14 +28,14 @@ export interface ReplayFilter {
 export interface Replays {
   /**
    * @returns the record as it stands now, null when the account has no such delivery
-   * @throws {GatewayError} NOT_FOUND when the number has no webhook that is switched on
+   * @throws {GatewayError} NOT_FOUND when whom it was for is gone, or switched off
    */
   replay(accountId: string, id: string): Promise<DeliveryRecord | null>;
   /**
    * Oldest first, a few hundred in each commit, so that messages do not wait for it.
    *
-   * @returns how many wait for their attempt now; deliveries of numbers without a webhook that is switched on do not
-   * @throws {GatewayError} NOT_FOUND when none of the numbers has one
+   * @returns how many wait for their attempt now; those for a webhook or listener that is switched off, or gone, do not
+   * @throws {GatewayError} NOT_FOUND when none of the numbers has one that is switched on
    */
   replayMany(filter: ReplayFilter): Promise<number>;
 }
@@ -41,8 +43,9 @@ export interface Replays {
 interface ReplaysDeps {
   store: Store;
   registry: Pick<Registry, "get">;
-  /** Whoever has the number tries its webhook now, even if it is paused. */
-  tryNow(deviceId: number): void;
+  listeners: Pick<Listeners, "of">;
+  /** Whoever has the number tries this one now, even if it is paused. */
+  tryNow(target: Target): void;
   find: Deliveries["find"];
   observe?: (event: WebhookEvent) => void;
 }
@@ -51,15 +54,15 @@ const AT_ONCE = 200;
 const GIVEN_UP: DeliveryState[] = ["dead", "disabled"];
 
 const FIND = defineQuery(
-  "select d.device_id from deliveries d join devices v on v.id = d.device_id where d.id = ? and v.account_id = ?",
-  { deviceId: deliveries.deviceId },
+  "select d.device_id, d.listener from deliveries d join devices v on v.id = d.device_id where d.id = ? and v.account_id = ?",
+  { deviceId: deliveries.deviceId, listener: deliveries.listener },
 );
 const PLACE = { at: deliveries.createdAt, row: integer() };
 /** Of one number, the oldest first; each state by itself, so that nothing of the others is read. */
 const OF_STATES = defineQuery(
   `select d.created_at as at, d.rowid as row from json_each(?2) s cross join deliveries d where d.rowid in
     (select rowid from deliveries where device_id = ?1 and state = s.value and (created_at, rowid) > (?3, ?4)
-      and created_at <= ?5 order by created_at, rowid limit ${AT_ONCE})
+      and created_at <= ?5 and listener in (select value from json_each(?6)) order by created_at, rowid limit ${AT_ONCE})
     order by d.created_at, d.rowid limit ${AT_ONCE}`,
   PLACE,
 );
@@ -67,7 +70,7 @@ const OF_STATES = defineQuery(
 const OF_IDS = defineQuery(
   `select created_at as at, rowid as row from deliveries where id in (select value from json_each(?3))
     and +device_id = ?1 and +state in (select value from json_each(?2)) and +created_at >= ?4 and +created_at <= ?5
-    order by created_at, rowid`,
+    and +listener in (select value from json_each(?6)) order by created_at, rowid`,
   PLACE,
 );
 const AGAIN = "update deliveries set state = 'pending', next_at = ?";
@@ -76,37 +79,43 @@ const ONE_AGAIN = `${AGAIN} where id = ?`;
 
 /** Puts deliveries back among those that wait; their number's queue then makes their attempts. */
 export function createReplays(deps: ReplaysDeps): Replays {
-  const { store, registry, tryNow, find, observe } = deps;
+  const { store, registry, listeners, tryNow, find, observe } = deps;
 
-  function isOn(deviceId: number): boolean {
-    const webhook = registry.get(deviceId);
-    return webhook !== null && isActive(webhook);
+  /** Whom something may be posted to. */
+  function receiversOf(deviceId: number): string[] {
+    const all = [registry.get(deviceId), ...listeners.of(deviceId)];
+    return all
+      .filter((receiver) => receiver !== null && isActive(receiver))
+      .map((receiver) => receiver!.listener);
   }
 
   return {
     async replay(accountId, id) {
       const row = await store.readOne(FIND, [id, accountId]);
       if (row === null) return null;
-      const { deviceId } = row;
-      if (!isOn(deviceId)) throw noWebhook();
+      const { deviceId, listener } = row;
+      if (!receiversOf(deviceId).includes(listener)) throw listener === "" ? noWebhook() : noListener();
       await store.writer.commit([{ sql: ONE_AGAIN, args: [store.now(), id] }]);
       observe?.({ type: "delivery", deviceId, id });
-      tryNow(deviceId);
+      tryNow(row);
       return find(accountId, id);
     },
 
     async replayMany({ deviceIds, state, since = 0, until = store.now(), ids }) {
-      const on = deviceIds.filter(isOn);
+      const on = deviceIds.filter((deviceId) => receiversOf(deviceId).length > 0);
       if (on.length === 0 && deviceIds.length > 0) throw noWebhook();
       const states = JSON.stringify(state ? [state] : ids ? DELIVERY_STATES : GIVEN_UP);
       let total = 0;
-      for (const deviceId of on)
-        for await (const page of pagesOf(deviceId, states, since, until, ids)) {
+      for (const deviceId of on) {
+        const receivers = receiversOf(deviceId);
+        const whose = JSON.stringify(receivers);
+        for await (const page of pagesOf(deviceId, [states, since, until, whose], ids)) {
           const rows = JSON.stringify(page.map(({ row }) => row));
           await store.writer.commit([{ sql: THESE_AGAIN, args: [store.now(), rows] }]);
-          tryNow(deviceId);
+          for (const listener of receivers) tryNow({ deviceId, listener });
           total += page.length;
         }
+      }
       return total;
     },
   };
@@ -114,21 +123,19 @@ export function createReplays(deps: ReplaysDeps): Replays {
   /** By place and not by state: what is delivered meanwhile is not found a second time. */
   async function* pagesOf(
     deviceId: number,
-    states: string,
-    since: number,
-    until: number,
+    [states, since, until, whose]: [states: string, since: number, until: number, whose: string],
     ids: string[] | undefined,
   ): AsyncGenerator<Place[]> {
     if (ids !== undefined) {
       for (let from = 0; from < ids.length; from += AT_ONCE) {
         const some = JSON.stringify(ids.slice(from, from + AT_ONCE));
-        const page = await store.read(OF_IDS, [deviceId, states, some, since, until]);
+        const page = await store.read(OF_IDS, [deviceId, states, some, since, until, whose]);
         if (page.length > 0) yield page;
       }
       return;
     }
     for (let after: Place = { at: since, row: 0 }; ;) {
-      const page = await store.read(OF_STATES, [deviceId, states, after.at, after.row, until]);
+      const page = await store.read(OF_STATES, [deviceId, states, after.at, after.row, until, whose]);
       if (page.length > 0) yield page;
       if (page.length < AT_ONCE) return;
       after = page.at(-1)!;

@@ -2,6 +2,7 @@ import { deliveries } from "../../drizzle/schema.ts";
 import type { TextDraft } from "../model/content/drafts.ts";
 import { openOnceClear } from "../store/sealed/once-clear.ts";
 import type { SecretBox, Statement } from "../store/store.ts";
+import type { Target } from "./receiver.ts";
 import { ATTEMPTS_BEFORE_TIME, isBehindOthers, WAITING } from "./attempts/waiting.ts";
 
 /** `pending` waits for its first attempt, `retrying` for another; `dead` was given up, `disabled` with its webhook. */
@@ -28,10 +29,9 @@ export interface ReplyTarget {
 }
 
 /** One event for one receiver. */
-export interface Delivery {
+export interface Delivery extends Target {
   /** The `webhook-id`. */
   id: string;
-  deviceId: number;
   /** Message that it is about; 0: none. */
   inboxId: number;
   messageId: string;
@@ -74,24 +74,31 @@ export interface Progress {
 /**
  * Derived, not random: the same event has the same id when it is posted again after a crash.
  *
- * @param event id of the inbox row that it is about, or what makes an event about none of them this one and no other
+ * @param event    id of the inbox row that it is about, or what makes an event about none of them this one and no other
+ * @param listener for whom, see `Target`; each has an id of its own
  */
-export function deliveryId(box: SecretBox, deviceId: number, event: number | string): string {
-  const hash = box.hmac("webhook-id", `${deviceId}:${event}`).subarray(0, 16);
+export function deliveryId(
+  box: Pick<SecretBox, "hmac">,
+  deviceId: number,
+  event: number | string,
+  listener = "",
+): string {
+  const whose = listener === "" ? "" : `${listener}:`;
+  const hash = box.hmac("webhook-id", `${whose}${deviceId}:${event}`).subarray(0, 16);
   return `msg_${hash.toString("hex")}`;
 }
 
 const ANSWER_BYTES_KEPT = 4096;
 
 const insert = (nextAt: string): string => `insert into deliveries
-  (id, device_id, inbox_id, message_id, chat, type, url, state, attempts, next_at, body, reply, may_reply, created_at)
-  values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ${nextAt}, ?11, ?12, ?13, ?14) on conflict (id) do nothing`;
+  (id, device_id, inbox_id, message_id, chat, type, url, state, attempts, next_at, body, reply, may_reply, created_at, listener)
+  values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ${nextAt}, ?11, ?12, ?13, ?14, ?15) on conflict (id) do nothing`;
 const INSERT = insert("?10");
 // Asked in the commit itself: what it is held behind can neither end before it is here nor forget to let it go.
 const INSERT_BEHIND = insert(`case when exists (select 1 from deliveries older where older.device_id = ?2
-  and older.chat = ?5 and older.${WAITING} and (older.next_at is null or older.attempts <= ${ATTEMPTS_BEFORE_TIME}))
+  and older.listener = ?15 and older.chat = ?5 and older.${WAITING} and (older.next_at is null or older.attempts <= ${ATTEMPTS_BEFORE_TIME}))
   then null else ?10 end`);
-const OWN_PLACES = { id: "?1", deviceId: "?2", chat: "?5", now: "?10" };
+const OWN_PLACES = { id: "?1", deviceId: "?2", listener: "?15", chat: "?5", now: "?10" };
 const INSERT_IN_TURN = insert(`case when ${isBehindOthers(OWN_PLACES)} then null else ?10 end`);
 const INSERTS = { any: INSERT, behind: INSERT_BEHIND, "in turn": INSERT_IN_TURN };
 
@@ -126,6 +133,7 @@ export function insertDelivery(
       reply && JSON.stringify(reply),
       delivery.mayReply ? 1 : 0,
       delivery.createdAt,
+      delivery.listener,
     ],
   };
 }
@@ -170,6 +178,7 @@ export function insertAttempt(box: SecretBox, id: string, number: number, attemp
 export const DELIVERY_COLUMNS = {
   id: deliveries.id,
   deviceId: deliveries.deviceId,
+  listener: deliveries.listener,
   inboxId: deliveries.inboxId,
   messageId: deliveries.messageId,
   chat: deliveries.chat,

@@ -4,12 +4,13 @@ import { fieldProblems, type FieldProblems } from "../model/errors/field-problem
 import { entries, flag, integer, isoTime, list, oneOf, text } from "../model/fields.ts";
 import { camelKeys, shown, snakeKeys, type CamelKeys, type RecordOf } from "../model/view.ts";
 import { splitCredentials } from "../net/outbound.ts";
+import type { Receiver } from "./receiver.ts";
 import {
-  type DisabledReason,
   DISABLED_REASONS,
   REPLY_TARGETS,
   WEBHOOK_EVENTS,
   WEBHOOK_MODES,
+  type WebhookEventName,
 } from "../model/webhook-words.ts";
 
 const MOST_HEADERS = 50;
@@ -22,12 +23,23 @@ const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,100}$/;
 // A line break in a value would begin a header of its own. Latin-1 is all that fetch lets through.
 const HEADER_VALUE = new RegExp(String.raw`^[\t\x20-\x7e\x80-\xff]{0,${LONGEST_HEADER}}$`);
 
-const headers = entries(
+const anyHeaders = entries(
   z.string().regex(HEADER_NAME, "Is not a header name."),
   text(0, LONGEST_HEADER).refine((value) => HEADER_VALUE.test(value), "Is not a header value."),
   MOST_HEADERS,
   `Must be at most ${MOST_HEADERS} headers.`,
 );
+
+/** What a webhook and a listener have in common. */
+export const receiverFields = {
+  url: text(1, 2048).refine(isHttpUrl, "Must be a complete address that starts with http:// or https://."),
+  events: list(oneOf(WEBHOOK_EVENTS), 0, WEBHOOK_EVENTS.length),
+  headers: anyHeaders,
+  /** Milliseconds for one attempt; the default is the operator's, and may lie outside of these limits. */
+  timeout_ms: integer(1000, 30_000),
+};
+/** What a receiver is told of unless its owner says otherwise. */
+export const DEFAULT_EVENTS: WebhookEventName[] = ["message", "poll_vote"];
 
 /** Seconds; of a number without a webhook, too. */
 export const DEFAULT_REPLY_MAX_AGE = 3600;
@@ -38,13 +50,12 @@ export const DEFAULT_REPLY_MAX_AGE = 3600;
  * column of `webhooks` in `drizzle/schema.ts`; one that is sealed, like `headers`, is also named in `webhook-rows.ts`.
  */
 export const webhookInput = z.object({
-  url: text(1, 2048).refine(isHttpUrl, "Must be a complete address that starts with http:// or https://."),
+  url: receiverFields.url,
   mode: oneOf(WEBHOOK_MODES).default("fallback"),
   reply_to: oneOf(REPLY_TARGETS).default("chat"),
-  events: list(oneOf(WEBHOOK_EVENTS), 0, WEBHOOK_EVENTS.length).default(["message", "poll_vote"]),
-  headers: headers.default({}),
-  /** Milliseconds for one attempt; the default is the operator's, and may lie outside of these limits. */
-  timeout_ms: integer(1000, 30_000).optional(),
+  events: receiverFields.events.default(DEFAULT_EVENTS),
+  headers: receiverFields.headers.default({}),
+  timeout_ms: receiverFields.timeout_ms.optional(),
   /** Seconds from WhatsApp's timestamp to the reply's commit; later ones are recorded and not sent. */
   reply_max_age: integer(0, 365 * 24 * 3600).default(DEFAULT_REPLY_MAX_AGE),
   /** Mark messages as read before they are posted. */
@@ -54,8 +65,8 @@ export const webhookInput = z.object({
   enabled: flag().default(true),
 });
 
-/** How a webhook does. */
-const webhookHealth = z.strictObject({
+/** How a receiver does. */
+export const webhookHealth = z.strictObject({
   /** `paused`: it keeps failing and nothing is posted for now · `disabled`: nothing is posted until it is set anew */
   state: z.enum(["ok", "failing", "paused", "disabled"]),
   /** Failed attempts since the last accepted one. */
@@ -80,15 +91,7 @@ export type WebhookHealth = RecordOf<typeof webhookHealth>;
 /** What `webhook` shows, before it is shown. Times are Unix milliseconds. */
 export type WebhookRecord = RecordOf<typeof webhook>;
 /** With what only Parley sees. */
-export interface Webhook extends WebhookSettings {
-  deviceId: number;
-  disabledReason: DisabledReason | null;
-  secret: string;
-  /** Earlier ones that still sign, the newest first. */
-  oldSecrets: string[];
-  /** Unix milliseconds. */
-  oldSecretUntil: number | null;
-}
+export type Webhook = WebhookSettings & Omit<Receiver, keyof WebhookSettings>;
 
 /** Names of the settings, in the order of the schema. */
 export const SETTING_NAMES = Object.keys(camelKeys(webhookInput.shape)) as (keyof WebhookSettings)[];
@@ -114,11 +117,20 @@ export function readWebhookSettings(input: WebhookChange, timeoutMs: number): We
   const parsed = webhookInput.safeParse(snakeKeys(asked === timeoutMs ? rest : input), { reportInput: true });
   if (!parsed.success) throw invalid(byField(fieldProblems(parsed.error.issues)));
   const settings = requestedSettings(parsed.data, timeoutMs);
-  const { url, authorization } = withoutCredentials(settings.url);
-  const allHeaders = { ...authorization, ...settings.headers };
-  const problem = headersProblem(allHeaders);
+  return { ...settings, ...readAddress(settings) };
+}
+
+/**
+ * The address and the headers to post with.
+ *
+ * @throws {GatewayError} INVALID_PARAMETERS
+ */
+export function readAddress(given: Pick<Receiver, "url" | "headers">): Pick<Receiver, "url" | "headers"> {
+  const { url, authorization } = withoutCredentials(given.url);
+  const headers = { ...authorization, ...given.headers };
+  const problem = headersProblem(headers);
   if (problem !== null) throw invalid({ headers: [problem] });
-  return { ...settings, url, headers: allHeaders };
+  return { url, headers };
 }
 
 const invalid = (fields: FieldProblems): GatewayError =>

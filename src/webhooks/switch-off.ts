@@ -3,15 +3,15 @@ import type { Statement } from "../store/store.ts";
 import type { Breaker } from "./attempts/breaker.ts";
 import type { Attempt } from "./attempts/deliver.ts";
 import type { DisabledReason } from "../model/webhook-words.ts";
-import type { Webhook } from "./settings.ts";
-import type { Registry } from "./registry.ts";
+import { namesOf, type Receiver } from "./receiver.ts";
+import type { ReceiverAtHand } from "./receivers.ts";
 
 interface SwitchOffDeps {
-  registry: Registry;
+  receiver: Pick<ReceiverAtHand<Receiver>, "get" | "disabling">;
   breaker: Breaker;
   log: Logger;
-  /** The webhook was switched off; called after the commit. */
-  onDisabled?: (deviceId: number) => void;
+  /** It was switched off; called after the commit. */
+  onDisabled?: () => void;
 }
 
 /** Statements that end what waits, and what holds once they are committed. */
@@ -21,8 +21,8 @@ export interface SwitchedOff {
 }
 
 const WHY: Record<DisabledReason, string> = {
-  gone: "the webhook answered 410 and is disabled; PUT it again to use it",
-  failing: "the webhook has accepted nothing for five days and is disabled; PUT it again to use it",
+  gone: "the webhook answered 410 and is disabled; set it again to use it",
+  failing: "the webhook has accepted nothing for five days and is disabled; set it again to use it",
 };
 
 /**
@@ -31,24 +31,24 @@ const WHY: Record<DisabledReason, string> = {
  * @returns null unless the endpoint is to be switched off
  */
 export function switchOffAfter(
-  { registry, breaker, log, onDisabled }: SwitchOffDeps,
-  { deviceId, url }: Webhook,
+  { receiver, breaker, log, onDisabled }: SwitchOffDeps,
+  asked: Receiver,
   attempt: Attempt,
   kind?: "probe",
 ): SwitchedOff | null {
-  const now = registry.get(deviceId);
+  const now = receiver.get();
   // The owner may have set another address meanwhile: what the old one did says nothing of it.
-  if (now === null || now.url !== url || !now.enabled) return null;
+  if (now === null || now.url !== asked.url || !now.enabled) return null;
   const goesOn = breaker.record(attempt, kind) === "goes on";
   if (goesOn && attempt.result !== "gone") return null;
   const reason = goesOn ? "gone" : "failing";
-  const disabling = registry.disabling(deviceId, reason);
+  const disabling = receiver.disabling(reason);
   return {
     statements: disabling.statements,
     committed() {
       disabling.committed();
-      log.warn({ device: deviceId, reason }, WHY[reason]);
-      onDisabled?.(deviceId);
+      log.warn({ ...namesOf(asked), reason }, WHY[reason]);
+      onDisabled?.();
     },
   };
 }

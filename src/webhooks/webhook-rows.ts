@@ -1,8 +1,10 @@
-import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { webhooks } from "../../drizzle/schema.ts";
 import { openOnceClear } from "../store/sealed/once-clear.ts";
 import { defineQuery, type Query } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";
+import { encoded, openedSecrets, sealedSecrets } from "./receiver-columns.ts";
+import { webhookOf } from "./receiver.ts";
+import type { ReceiverTable } from "./receivers.ts";
 import { SETTING_NAMES, type Webhook, type WebhookSettings } from "./settings.ts";
 
 /** Each setting has the column of its name. */
@@ -25,51 +27,59 @@ const UPSERT = `insert into webhooks (${NAMES.join(", ")}) values (${NAMES.map((
     .map((name) => `${name} = excluded.${name}`)
     .join(", ")}`;
 
+const secretContext = (deviceId: number): string => `webhook-secret:${deviceId}`;
 const urlContext = (deviceId: number): string => `webhook-url:${deviceId}`;
 
 /** Replaces everything but how it has been doing. */
-export function upsert({ oldSecrets, ...webhook }: Webhook, { box, now }: Store): Statement {
+function upsert(webhook: Webhook, { box, now }: Store): Statement {
   const { deviceId } = webhook;
   const row: { [Key in keyof typeof WRITTEN]: (typeof WRITTEN)[Key]["_"]["data"] | null } = {
     ...webhook,
     url: box.seal(webhook.url, urlContext(deviceId)),
     headers: box.sealJson(webhook.headers, `webhook-headers:${deviceId}`),
-    secret: box.seal(webhook.secret, `webhook-secret:${deviceId}`),
-    oldSecret: oldSecrets.length === 0 ? null : box.seal(oldSecrets.join(" "), `webhook-secret:${deviceId}`),
+    ...sealedSecrets(box, webhook, secretContext(deviceId)),
     updatedAt: now(),
   };
   const keys = Object.keys(WRITTEN) as (keyof typeof WRITTEN)[];
   return { sql: UPSERT, args: keys.map((key) => encoded(WRITTEN[key], row[key])) };
 }
 
-/** As the column keeps it: a flag as 0 or 1, a list as JSON. */
-function encoded(column: SQLiteColumn, value: unknown): Statement["args"][number] {
-  return (value === null ? null : column.mapToDriverValue(value)) as Statement["args"][number];
-}
-
 const SELECT = `select ${Object.values(COLUMNS)
   .map(({ name }) => name)
   .join(", ")} from webhooks`;
 /** Every webhook, for the start. */
-export const WEBHOOKS = defineQuery(SELECT, COLUMNS);
+const WEBHOOKS = defineQuery(SELECT, COLUMNS);
 /** That of a number. */
-export const WEBHOOK = defineQuery(`${SELECT} where device_id = ?`, COLUMNS);
+const WEBHOOK = defineQuery(`${SELECT} where device_id = ?`, COLUMNS);
 
 type WebhookRow = typeof WEBHOOKS extends Query<infer Row> ? Row : never;
 
 /** @throws when what is sealed does not open */
-export function fromRow(
+function fromRow(
   { url, headers, secret, oldSecret, ...row }: WebhookRow,
   { box }: Pick<Store, "box">,
 ): Webhook {
   const { deviceId } = row;
-  const openSecret = (sealed: Buffer): string =>
-    box.open(sealed, `webhook-secret:${deviceId}`).toString("utf8");
   return {
     ...row,
+    ...webhookOf(deviceId),
     url: openOnceClear(box, url, urlContext(deviceId)),
     headers: box.openJson(headers, `webhook-headers:${deviceId}`),
-    secret: openSecret(secret),
-    oldSecrets: oldSecret === null ? [] : openSecret(oldSecret).split(" "),
+    ...openedSecrets(box, { secret, oldSecret }, secretContext(deviceId)),
   };
 }
+
+/** Webhooks as they lie in their table: one row for each number that has one. */
+export const webhookTable = (store: Store): ReceiverTable<Webhook> => ({
+  all: async () => (await store.read(WEBHOOKS)).map((row) => fromRow(row, store)),
+  async one({ deviceId }) {
+    const row = await store.readOne(WEBHOOK, [deviceId]);
+    return row && fromRow(row, store);
+  },
+  write: (webhook) => upsert(webhook, store),
+  change: ({ deviceId }, set, args) => ({
+    sql: `update webhooks set ${set} where device_id = ?`,
+    args: [...args, deviceId],
+  }),
+  remove: ({ deviceId }) => ({ sql: "delete from webhooks where device_id = ?", args: [deviceId] }),
+});

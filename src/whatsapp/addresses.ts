@@ -4,6 +4,9 @@ import { isChannel, isGroup, isLid, isPn, toPn, userOf, withoutDevice } from "./
 /** The attributes of a message stanza: who wrote where, when, under which name. */
 export type StanzaAttributes = Record<string, string>;
 
+/** Put among them here: the name of a business, which comes as a certificate beside the ciphertext. */
+export const VERIFIED_NAME = "parley-verified-name";
+
 /** Who the linked number itself is. */
 export interface OwnIds {
   /** `<digits>@s.whatsapp.net` */

@@ -7,3 +7,13 @@ export const childrenOf = (node: BinaryNode | undefined): BinaryNode[] =>
 /** The first child with this tag. */
 export const childOf = (node: BinaryNode | undefined, tag: string): BinaryNode | undefined =>
   childrenOf(node).find((child) => child.tag === tag);
+
+/** What stands in a node as text; "" when nothing does. */
+export function textOf(node: BinaryNode | undefined): string {
+  const content = node?.content;
+  return typeof content === "string"
+    ? content
+    : content instanceof Uint8Array
+      ? Buffer.from(content).toString()
+      : "";
+}

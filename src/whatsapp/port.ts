@@ -3,14 +3,19 @@ import type { Draft } from "../model/content/drafts.ts";
 import type { Incoming, MediaKind } from "../model/messages.ts";
 import type { PasskeyAssertion, PasskeyStep } from "../model/passkey.ts";
 import type { Intake } from "../store/write/intake.ts";
+import type { ChatSettings, LastMessage } from "./port/chats.ts";
+import type { ContactDetails } from "./port/contacts.ts";
 import type { AcknowledgedEvent, ConnectionEvent, LinkedIdentity } from "./port/events.ts";
 import type { GroupAdmin } from "./port/group-admin.ts";
 import type { GroupInfo, ChannelInfo } from "./port/groups.ts";
 import type { ProfileLine } from "./port/profile.ts";
 
+export * from "./port/chats.ts";
+export * from "./port/contacts.ts";
 export * from "./port/errors.ts";
 export * from "./port/events.ts";
 export * from "./port/groups.ts";
+export * from "./port/happenings.ts";
 export * from "./port/told.ts";
 
 /**
@@ -195,6 +200,14 @@ export interface WhatsAppConnection {
    * @throws {RateOverlimit}, and when WhatsApp does not answer
    */
   checkNumbers(numbers: readonly string[]): Promise<CheckedNumber[]>;
+  /**
+   * What WhatsApp shows of a person, asked now.
+   *
+   * @throws {RateOverlimit}, and when WhatsApp does not answer
+   */
+  contactDetails(jid: string): Promise<ContactDetails>;
+  /** Blocks a person, or lets him in again. @throws {NotBlockable}, and when WhatsApp refuses */
+  setBlocked(jid: string, blocked: boolean): Promise<void>;
   /** The channel of an invite code or id; null when there is none. Rejects when WhatsApp does not answer. */
   channel(by: { invite: string } | { id: string }): Promise<ChannelInfo | null>;
   /** What the number does with groups as their member or admin. */
@@ -212,6 +225,18 @@ export interface WhatsAppConnection {
   confirmPasskey(): Promise<void>;
   /** Sends receipts, to the writers as far as the owner's privacy allows it. @param messages that came, as they came */
   markRead(messages: readonly ReadMessage[]): Promise<void>;
+  /**
+   * Has the phone and all companions show a chat in this way.
+   *
+   * @param last its newest message; null: there is none
+   * @throws when the phone has given no key for that yet, and when WhatsApp does not answer
+   */
+  changeChat(chat: string, settings: ChatSettings, last: LastMessage | null): Promise<void>;
+  /** After how long messages of a chat with a person disappear from now on; 0: they stay. @param names all addresses of the chat */
+  setTimer(chat: string, names: string[], seconds: number): Promise<SendOutcome>;
+  /** Goes online, and asks WhatsApp to tell how somebody is until it does not any more. */
+  watchPresence(chat: string): Promise<void>;
+  goOffline(): Promise<void>;
   /** Shows in a chat that this side is typing or recording, or no longer. */
   showState(chat: string, state: ChatPresence): Promise<void>;
   /** Hosts of files, best first: names, with a port when it is not the usual one. */

@@ -45,6 +45,9 @@ const OTHERWISE: Record<string, string> = {
   renewInvite: "the number's owner is asked",
   joinGroup: "the number's owner is asked",
   leaveGroup: "the number's owner is asked",
+  changeChat: "the number's owner is asked",
+  blockContact: "the number's owner is asked",
+  unblockContact: "the number's owner is asked",
   decideRequests: "the number's owner is asked",
   createBackup: "refused where the database is a server",
   addChannel: "rows, read at each look",
@@ -93,6 +96,33 @@ export const CHANGES: Change[] = [
 
       done(await at.delete(path, { key }));
       expect((await next.get(path, { key })).status).toBe(404);
+    },
+  },
+  {
+    by: ["createListener", "changeListener", "rotateListener", "deleteListener"],
+    async shows({ at, next, key, number, sim, contact }) {
+      const path = `/devices/${number}/webhooks`;
+      const [first, second] = [await startReceiver(), await startReceiver()];
+      const post = async (): Promise<void> => {
+        const id = await sim.sendText(contact, number, randomUUID());
+        await expect
+          .poll(() => [...first.events, ...second.events].some(({ body }) => body["id"] === id.id))
+          .toBe(true);
+      };
+      const { data } = done(await at.post(path, { url: first.url, events: ["message"] }, { key }));
+      const listed = async (): Promise<{ id: string; url: string }[]> =>
+        done(await next.get(path, { key }))["data"];
+      expect(await listed()).toEqual([data]);
+      await post();
+      done(await at.patch(`${path}/${data.id}`, { url: second.url }, { key }));
+      expect(await listed()).toMatchObject([{ id: data.id, url: second.url }]);
+      await post();
+      expect([first.events.length, second.events.length]).toEqual([1, 1]);
+      done(await at.post(`${path}/${data.id}/rotate`, undefined, { key }));
+      await post();
+      expect(String(second.events.at(-1)!.headers["webhook-signature"]).split(" ")).toHaveLength(2);
+      done(await at.delete(`${path}/${data.id}`, { key }));
+      expect(await listed()).toEqual([]);
     },
   },
   {

@@ -255,7 +255,7 @@ describe("a conversation", () => {
     await dialog.getByLabel("Phone number").fill("+31 6 12345678");
     expect(await faultsOf(page)).toEqual([]);
     await send.click();
-    await world.sim.waitForMessage(ANA, { kind: "contact" });
+    await world.sim.waitForMessage(ANA, { kind: "contacts" });
 
     const box = page.getByRole("textbox", { name: "Write a message" });
     await box.fill("See you tomorrow");
@@ -274,6 +274,7 @@ describe("a conversation", () => {
     };
     await until(async () => (await scheduled()).length === 1);
     const [{ id: waiting }] = (await scheduled()) as [{ id: string }];
+    await message(page, waiting).hover();
     await message(page, waiting).getByRole("button", { name: "Actions of this message" }).click();
     await page.getByRole("menuitem", { name: "Delete for everyone" }).click();
     await dialog.getByRole("button", { name: "Delete" }).click();
@@ -301,10 +302,24 @@ describe("a conversation", () => {
     await page.getByRole("button", { name: "More to send" }).click();
     await page.getByRole("menuitem", { name: "Send a file" }).click();
     const input = dialog.locator('input[type="file"]');
-    await input.setInputFiles({ name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("x") });
-    await dialog.getByText("Files of this kind cannot be sent").waitFor();
+    await input.setInputFiles({ name: "empty.txt", mimeType: "text/plain", buffer: Buffer.alloc(0) });
+    await dialog.getByText("This file is empty").waitFor();
     expect(await send.isDisabled()).toBe(true);
     await dialog.getByRole("button", { name: "Another file" }).click();
+    await input.setInputFiles({
+      name: "prices.csv",
+      mimeType: "text/csv",
+      buffer: Buffer.from("a;b\n1;2\n"),
+    });
+    await dialog.getByLabel("Caption").fill("As of today");
+    await send.click();
+    await dialog.waitFor({ state: "detached" });
+    const sheet = await world.sim.waitForMessage(ANA, { kind: "document", text: "As of today" }, 60_000);
+    const { fileName, bytes } = await world.sim.mediaOf(ANA, sheet.id);
+    expect([fileName, bytes.toString()]).toEqual(["prices.csv", "a;b\n1;2\n"]);
+
+    await page.getByRole("button", { name: "More to send" }).click();
+    await page.getByRole("menuitem", { name: "Send a file" }).click();
     const image = { name: "look <b>.png", mimeType: "image/png", buffer: png(400, 200) };
     await input.setInputFiles(image);
     await dialog.getByRole("img", { name: "Image" }).waitFor();
@@ -329,7 +344,7 @@ describe("a conversation", () => {
     await dialog.getByText("Menú.pdf").waitFor();
     await send.click();
     await dialog.waitFor({ state: "detached" });
-    const sent = await world.sim.waitForMessage(ANA, { kind: "document" }, 60_000);
+    const sent = await world.sim.waitForMessage(ANA, { kind: "document", count: 2 }, 60_000);
     expect(await world.sim.mediaOf(ANA, sent.id)).toMatchObject({ fileName: "Menú.pdf" });
     await message(page, sent.id).waitFor();
 

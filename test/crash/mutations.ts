@@ -124,15 +124,15 @@ export const MUTATIONS: Mutation[] = [
   {
     name: "outcome-first",
     what: "a message is stored as sent before it has left",
-    file: "src/outbox/sending/sender.ts",
+    file: "src/outbox/sending/attempt.ts",
     edits: [
       [
-        "return await deps.handleOutcome(message, await connection.send(outgoing));",
+        "return await handleOutcome(message, await connection.send(outgoing));",
         `if (${on("outcome-first")}) {
         setTimeout(() => void connection.send(outgoing), 3_000);
-        return await deps.handleOutcome(message, { kind: "sent" });
+        return await handleOutcome(message, { kind: "sent" });
       }
-      return await deps.handleOutcome(message, await connection.send(outgoing));`,
+      return await handleOutcome(message, await connection.send(outgoing));`,
       ],
     ],
     isEveryday: true,

@@ -65,6 +65,8 @@ it("is read and changed, as the phone and contacts see it", async () => {
 
 it("is written beside what the phone writes at the same time", async () => {
   const world = await openShop();
+  // The phone has shared its keys, and told all that it tells a new companion.
+  await until(async () => (await change(world, { name: "Shop" })).status === 200);
   await Promise.all([world.sim.setPushName(SHOP, "By the phone"), change(world, { name: "By the gateway" })]);
   await until(async () => (await nameOnPhone(world)) === (await read(world)).body.data.name);
   expect(["By the phone", "By the gateway"]).toContain(await nameOnPhone(world));

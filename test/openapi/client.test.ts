@@ -94,6 +94,12 @@ export function told(event: Named["StreamEvent"]): string {
       return event.data.url;
     case "webhook":
       return event.data.health.state;
+    case "group":
+      return event.data.action;
+    case "presence":
+      return event.data.state;
+    case "contact":
+      return event.data.changed.join();
   }
 }
 

@@ -58,7 +58,9 @@ async function answerTo(method: string, path: string, body: object | undefined, 
 const FURTHER: Record<string, string> = { "POST /bots/fork": "messages" };
 
 /** Any of these will do; a key with none of them is told of the first. */
-const ONE_OF: Record<string, string[]> = { "GET /events": ["messages", "devices", "bots", "webhooks"] };
+const ONE_OF: Record<string, string[]> = {
+  "GET /events": ["messages", "devices", "bots", "webhooks", "groups"],
+};
 
 /** Sends say it in a sentence as well. */
 const denied = (permission: string) => ({

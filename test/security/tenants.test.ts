@@ -42,10 +42,13 @@ type Caller = (typeof CALLERS)[number];
 const isAsked = ({ who }: Caller, { path }: Endpoint): boolean =>
   who === "another account" || !path.startsWith("/api-keys/");
 
+/** Those that know only chats in which something was written. */
+const OF_KNOWN_CHATS = new Set(["PATCH /chats/{chat}", "POST /chats/{chat}/presence"]);
+
 /** How an endpoint refuses what is not there; undefined where it registers it. */
 function refusalAt(endpoint: Endpoint, place: Place, caller: Caller): string | undefined {
   // A chat is nobody's: people are there whether the number has written to them or not.
-  if (place.name === "chat") return undefined;
+  if (place.name === "chat" && !OF_KNOWN_CHATS.has(nameOf(endpoint))) return undefined;
   if (place.in === "path") return "NOT_FOUND";
   return registers(endpoint) && caller.who === "another account" ? undefined : "SENDER_NOT_FOUND";
 }

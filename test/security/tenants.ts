@@ -57,12 +57,16 @@ async function addNumber(world: World, key: string, number: string, contact: str
   const channel = await sim.addChannel({ name: `Channel of ${number}`, admins: [number] });
   const registered = await gateway.post("/channels", { sender: number, channel: channel.id }, options);
   expect(registered.status).toBe(200);
+  const listener = { url: "http://127.0.0.1:9/listener" };
+  const listens = await gateway.post(`/devices/${number}/webhooks`, listener, options);
   const link = await gateway.post(`/devices/${number}/magic-link`, {}, options);
   const ids = {
     "magic-link": link.body["data"].id,
+    webhooks: listens.body["data"].id,
     channels: channel.id,
     groups: group,
     chats: contact,
+    contacts: contact,
     messages: sent.body["id"],
     deliveries: delivery,
     "api-keys": made.body["data"].id,

@@ -72,6 +72,11 @@ it("privacy and the list of blocked people are kept, changed from either side, a
   await client.socket.updateBlockStatus(contact.jid, "block");
   await until("blocked", () => blocked.includes(`add ${contact.lid}`));
   expect(await client.socket.fetchBlocklist()).toEqual([contact.lid]);
+  const group = await sim.addGroup({ subject: "Both", creator: CONTACT, members: [CONTACT, NUMBER] });
+  await contact.sendText(NUMBER, "only one tick");
+  await contact.sendText(group.id, "but here");
+  await client.untilText("but here");
+  expect(client.received.map(({ text }) => text)).not.toContain("only one tick");
   await sim.block(NUMBER, CONTACT, "unblock");
   await until("unblocked", () => blocked.includes(`remove ${contact.lid}`));
   expect(await sim.blocked(NUMBER)).toEqual([]);

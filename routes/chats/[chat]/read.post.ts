@@ -1,4 +1,4 @@
-import { markChatRead } from "../../../src/api/work/chat-read.ts";
+import { markChatRead } from "../../../src/api/work/chats/chat-read.ts";
 import { defineApi } from "../../../src/api/define-api.ts";
 import { readChat } from "../../../src/api/endpoints/conversations.ts";
 

@@ -3,7 +3,7 @@ import { replayDelivery } from "../../../src/api/endpoints/webhooks.ts";
 import { JsonResult } from "../../../src/api/answers/envelope.ts";
 import { notFound } from "../../../src/api/answers/unmatched.ts";
 import { deliveryView } from "../../../src/api/views/views.ts";
-import { findDelivery } from "../../../src/api/work/webhooks.ts";
+import { findDelivery } from "../../../src/api/work/webhooks/webhooks.ts";
 
 /** `POST /deliveries/{id}/replay`: one more attempt under the same id. */
 export default defineApi(replayDelivery, async ({ app, caller, params }) => {

@@ -1,4 +1,4 @@
-import { requireKnownBots } from "../../../src/api/work/bots.ts";
+import { requireKnownBindings } from "../../../src/api/work/bots.ts";
 import { defineApi } from "../../../src/api/define-api.ts";
 import { putDeviceBots } from "../../../src/api/endpoints/bots.ts";
 import { list } from "../../../src/api/answers/envelope.ts";
@@ -12,7 +12,7 @@ export default defineApi(putDeviceBots, async ({ app, caller, input, params }) =
     priority: bot.priority ?? null,
     config: bot.config ?? null,
   }));
-  await requireKnownBots(app, bindings);
+  requireKnownBindings(app, bindings);
   const device = findDevice(app, caller, params["number"]);
   return list(await app.bindings.put(device.id, bindings));
 });

@@ -2,7 +2,7 @@ import { defineApi } from "../../../src/api/define-api.ts";
 import { putWebhook } from "../../../src/api/endpoints/webhooks.ts";
 import { findDevice } from "../../../src/api/access/senders.ts";
 import { webhookView } from "../../../src/api/views/views.ts";
-import { requestedWebhook } from "../../../src/api/work/webhooks.ts";
+import { requestedWebhook } from "../../../src/api/work/webhooks/webhooks.ts";
 
 /** `PUT /devices/{number}/webhook`: replaces all; the secret is shown when it is first made. */
 export default defineApi(putWebhook, async ({ app, caller, input, params }) => {

@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { parseLid } from "../../model/address.ts";
 import { endpoint } from "../endpoint.ts";
-import { answer } from "../schemas/answer.ts";
+import { answer, pageOf, record } from "../schemas/answer.ts";
+import { blockedContact, contact, contactDetails } from "../schemas/contacts.ts";
 import { group } from "../schemas/groups.ts";
-import { flag, isoTime, list, ownNumber, phoneNumber, text } from "../../model/fields.ts";
+import { flag, isoTime, list, ownNumber, pageOfMany, phoneNumber, text } from "../../model/fields.ts";
 
 const lid = text(1, 100).transform((value, context) => {
   const parsed = parseLid(value);
@@ -74,4 +75,64 @@ export const checkNumbers = endpoint({
     }),
   }),
   output: answer({ total: z.int().min(0), data: z.array(numberCheck) }),
+});
+
+const lidAccess = { by: "key", permission: "lid" } as const;
+const devicesAccess = { by: "key", permission: "devices" } as const;
+
+/** `GET /contacts` */
+export const listContacts = endpoint({
+  method: "GET",
+  path: "/contacts",
+  access: lidAccess,
+  summary: "People whom a number has written with, or has in its phone's address book; met last first",
+  message: "Contacts.",
+  errors: ["SENDER_NOT_FOUND"],
+  input: z.object({
+    sender: ownNumber(),
+    q: text(1, 100).optional().meta({
+      description:
+        "A part of a name, or of the digits. Names are stored sealed: a page looks through 200 people, may be empty, and goes on with `next`",
+    }),
+    ...pageOfMany(),
+  }),
+  output: pageOf(contact),
+});
+
+/** `GET /contacts/{contact}`: somebody never met is 404. */
+export const getContact = endpoint({
+  method: "GET",
+  path: "/contacts/{contact}",
+  access: lidAccess,
+  summary: "A person, with what WhatsApp shows of him; WhatsApp is asked at most every 24 hours",
+  message: "Contact.",
+  errors: ["SENDER_NOT_FOUND"],
+  input: z.object({ sender: ownNumber() }),
+  output: record(contactDetails),
+});
+
+const BLOCKING = ["SENDER_NOT_FOUND", "SENDER_NOT_CONNECTED", "NOT_ON_WHATSAPP", "WHATSAPP_REFUSED"] as const;
+
+/** `PUT /contacts/{contact}/block` */
+export const blockContact = endpoint({
+  method: "PUT",
+  path: "/contacts/{contact}/block",
+  access: devicesAccess,
+  summary: "Block a person: direct messages and calls of him do not arrive any more",
+  message: "Blocked.",
+  errors: [...BLOCKING],
+  input: z.object({ sender: ownNumber() }),
+  output: record(blockedContact),
+});
+
+/** `DELETE /contacts/{contact}/block` */
+export const unblockContact = endpoint({
+  method: "DELETE",
+  path: "/contacts/{contact}/block",
+  access: devicesAccess,
+  summary: "Let a person who was blocked in again",
+  message: "No longer blocked.",
+  errors: [...BLOCKING],
+  input: z.object({ sender: ownNumber() }),
+  output: record(blockedContact),
 });

@@ -1,9 +1,27 @@
 import { z } from "zod";
-import { destination, flag, integer, oneOf, ownNumber, pageOfMany, text, time } from "../../model/fields.ts";
+import {
+  destination,
+  flag,
+  integer,
+  isoTime,
+  oneOf,
+  ownNumber,
+  pageOfMany,
+  text,
+  time,
+  timer,
+} from "../../model/fields.ts";
 import { MESSAGE_STATES } from "../../model/messages.ts";
 import { endpoint } from "../endpoint.ts";
 import { pageOf, record } from "../schemas/answer.ts";
-import { chatRead, listedChat, listedMessage, openDialogue, takeover } from "../schemas/conversations.ts";
+import {
+  changedChat,
+  chatRead,
+  listedChat,
+  listedMessage,
+  openDialogue,
+  takeover,
+} from "../schemas/conversations.ts";
 import { trace } from "../schemas/trace.ts";
 
 const messages = { by: "key", permission: "messages" } as const;
@@ -83,6 +101,38 @@ export const listChats = endpoint({
   output: pageOf(listedChat),
 });
 
+/** `PATCH /chats/{chat}`: the phone shows it, and so do all companions. */
+export const changeChat = endpoint({
+  method: "PATCH",
+  path: "/chats/{chat}",
+  access: messages,
+  summary: "Archive, pin, mute or mark a chat, or let its messages disappear, as the phone shows it",
+  message: "Chat changed.",
+  errors: [
+    "SENDER_NOT_FOUND",
+    "SENDER_NOT_CONNECTED",
+    "NOT_FOUND",
+    "CANNOT_SEND",
+    "NOT_ON_WHATSAPP",
+    "WHATSAPP_REFUSED",
+  ],
+  input: z.object({
+    sender: ownNumber(),
+    archived: flag().optional().meta({ description: "What is archived is not pinned any more" }),
+    pinned: flag().optional().meta({ description: "Phones show at most three chats on top" }),
+    muted_until: time()
+      .refine((at) => at > Date.now(), "Must be in the future.")
+      .nullable()
+      .optional()
+      .meta({ description: "Null: it makes a sound; from the year 9000 on: for ever" }),
+    unread: flag()
+      .optional()
+      .meta({ description: "`true` marks it by hand; `false`: what is there was read, without receipts" }),
+    disappearing: timer().optional(),
+  }),
+  output: record(changedChat),
+});
+
 /** `POST /chats/{chat}/read`: `unread` of the chat begins anew. */
 export const readChat = endpoint({
   method: "POST",
@@ -123,6 +173,23 @@ export const showTyping = endpoint({
       state: z.enum(["typing", "recording", "paused"]),
     }),
   ),
+});
+
+/** `POST /chats/{chat}/presence`: what comes of it are events. */
+export const watchPresence = endpoint({
+  method: "POST",
+  path: "/chats/{chat}/presence",
+  access: messages,
+  changesNothing: "Listens for minutes.",
+  summary:
+    "Let `presence` events of a chat come for a while; the number is online meanwhile, and its phone shows no notifications",
+  message: "Watched.",
+  errors: ["SENDER_NOT_FOUND", "SENDER_NOT_CONNECTED", "NOT_FOUND"],
+  input: z.object({
+    sender: ownNumber(),
+    seconds: integer(1, 600).default(600).meta({ description: "1 to 600" }),
+  }),
+  output: record(z.strictObject({ sender: z.string(), chat: z.string(), until: isoTime() })),
 });
 
 /** `GET /devices/{number}/dialogues`: what bots are in the middle of. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { parseDestination } from "../../model/address.ts";
-import { flag, integer, isoTime, list, oneOf, ownNumber, text, trimmedText } from "../../model/fields.ts";
+import { flag, isoTime, list, oneOf, ownNumber, text, timer, trimmedText } from "../../model/fields.ts";
 import { endpoint } from "../endpoint.ts";
 import { answer, record } from "../schemas/answer.ts";
 import { MEMBER_ACTIONS, REQUEST_ACTIONS } from "../../directory/group-admin.ts";
@@ -13,8 +13,6 @@ const MOST_MEMBERS = 1_023;
 const MOST_AT_ONCE = 50;
 const LONGEST_NAME = 100;
 const LONGEST_DESCRIPTION = 2_048;
-/** As phones offer them: never, a day, a week, ninety days. */
-const TIMERS = [0, 86_400, 604_800, 7_776_000];
 
 const person = text(1, 100)
   .transform((value, context) => {
@@ -102,10 +100,7 @@ export const changeGroup = endpoint({
     announce: flag().optional().meta({ description: "Only admins write" }),
     locked: flag().optional().meta({ description: "Only admins change name, description and timer" }),
     join_approval: flag().optional().meta({ description: "Admins decide who may join" }),
-    disappearing: integer(0, 7_776_000)
-      .refine((seconds) => TIMERS.includes(seconds), `Must be one of ${TIMERS.join(", ")}.`)
-      .optional()
-      .meta({ description: "Seconds: 0, 86400, 604800 or 7776000" }),
+    disappearing: timer().optional(),
   }),
   output: record(details),
 });

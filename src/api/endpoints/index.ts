@@ -16,6 +16,7 @@ import * as groupsAdmin from "./groups-admin.ts";
 import * as health from "./health.ts";
 import * as links from "./links.ts";
 import * as mcp from "./mcp.ts";
+import * as listeners from "./listeners.ts";
 import * as media from "./media.ts";
 import * as messages from "./messages.ts";
 import * as metrics from "./operator/metrics.ts";
@@ -45,6 +46,7 @@ const NAMED = [
   profiles,
   audit,
   webhooks,
+  listeners,
   bots,
   decisions,
   events,

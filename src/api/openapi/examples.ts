@@ -80,6 +80,20 @@ const cards = {
   number: PERSON,
   contacts: [{ name: "Ana Lima", numbers: ["31600000002"], organization: "Corner shop" }],
 };
+const shownChat = {
+  archived: false,
+  pinned: false,
+  muted_until: null,
+  marked_unread: false,
+  disappearing: 0,
+};
+const person = {
+  number: PERSON,
+  lid: "123456789012345@lid",
+  name: "Ana from the bakery",
+  push_name: "Ana",
+  verified_name: "Ana's Bakery",
+};
 const account = { id: ACCOUNT, name: "Corner shop", plan: "basic", enabled: true, created_at: AT };
 const sessionTimes = {
   created_at: AT,
@@ -196,9 +210,22 @@ const webhook = {
   ...webhookInput.parse({ url: "https://example.com/whatsapp", timeout_ms: 15_000 }),
   health: { state: "ok", failures: 0, failing_since: null, paused_until: null, reason: null },
 };
+const listener = {
+  id: "lst_4c1d2e3f4a5b6c7d",
+  url: "https://crm.example.com/whatsapp",
+  events: ["message", "own"],
+  chats: ["4915*"],
+  bots: null,
+  headers: {},
+  timeout_ms: 15_000,
+  enabled: true,
+  health: webhook.health,
+};
+const ofListener = { number: SENDER, id: listener.id };
 const delivery = {
   id: DELIVERY,
   device: SENDER,
+  listener: null,
   message_id: "3AEB64C1D2E3F4A5B6C7",
   type: "text",
   url: "https://example.com/whatsapp",
@@ -359,7 +386,24 @@ export const EXAMPLES: Record<string, Example> = {
       unread: 1,
       taken_over_until: null,
       bot: null,
+      ...shownChat,
     }),
+  },
+  "PATCH /chats/{chat}": {
+    path: { chat: PERSON },
+    input: { sender: SENDER, pinned: true, disappearing: 604_800 },
+    output: one("Chat changed.", {
+      sender: SENDER,
+      chat: PERSON,
+      ...shownChat,
+      pinned: true,
+      disappearing: 604_800,
+    }),
+  },
+  "POST /chats/{chat}/presence": {
+    path: { chat: PERSON },
+    input: { sender: SENDER, seconds: 600 },
+    output: one("Watched.", { sender: SENDER, chat: PERSON, until: AT }),
   },
   "POST /chats/{chat}/read": {
     path: { chat: PERSON },
@@ -501,6 +545,40 @@ export const EXAMPLES: Record<string, Example> = {
       data: [{ number: PERSON, exists: true, lid: "123456789012345@lid", checked_at: AT }],
     }),
   },
+  "GET /contacts": {
+    input: { sender: SENDER, q: "ana" },
+    output: page("Contacts.", { ...person, business: true }),
+  },
+  "GET /contacts/{contact}": {
+    path: { contact: PERSON },
+    input: { sender: SENDER },
+    output: one("Contact.", {
+      ...person,
+      about: "Fresh bread from six",
+      picture_url: "https://pps.whatsapp.net/v/t61/n.jpg",
+      business: {
+        description: "Bread and cake",
+        website: "https://example.com",
+        email: "ana@example.com",
+        address: "Dam 1, Amsterdam",
+        hours: {
+          timezone: "Europe/Amsterdam",
+          days: [{ day: "mon", mode: "specific_hours", open: "08:00", close: "18:00" }],
+        },
+      },
+      checked_at: AT,
+    }),
+  },
+  "PUT /contacts/{contact}/block": {
+    path: { contact: PERSON },
+    input: { sender: SENDER },
+    output: one("Blocked.", { sender: SENDER, contact: PERSON, blocked: true }),
+  },
+  "DELETE /contacts/{contact}/block": {
+    path: { contact: PERSON },
+    input: { sender: SENDER },
+    output: one("No longer blocked.", { sender: SENDER, contact: PERSON, blocked: false }),
+  },
   "GET /channels": { input: { sender: SENDER }, output: page("Channels.", channel) },
   "POST /channels": {
     input: { sender: SENDER, channel: "https://whatsapp.com/channel/0029VaAbCdEfGhIjKlMnOp1q" },
@@ -629,6 +707,22 @@ export const EXAMPLES: Record<string, Example> = {
       ignored: [],
       hold: null,
     }),
+  },
+  "GET /devices/{number}/webhooks": { path: ofDevice, output: many("Listeners.", listener) },
+  "POST /devices/{number}/webhooks": {
+    path: ofDevice,
+    input: { url: listener.url, events: listener.events, chats: listener.chats },
+    output: one("Listener added. Its secret is shown this once.", listener, { secret: SECRET }),
+  },
+  "PATCH /devices/{number}/webhooks/{id}": {
+    path: ofListener,
+    input: { chats: null },
+    output: one("Listener changed.", { ...listener, chats: null }),
+  },
+  "DELETE /devices/{number}/webhooks/{id}": { path: ofListener, output: says("Listener removed.") },
+  "POST /devices/{number}/webhooks/{id}/rotate": {
+    path: ofListener,
+    output: one("Secret rotated. The new one is shown this once.", listener, { secret: SECRET }),
   },
   "GET /deliveries": { input: { device: SENDER, limit: 20 }, output: page("Deliveries.", delivery) },
   "GET /deliveries/{id}": { path: { id: DELIVERY }, output: one("Delivery.", delivery) },

@@ -70,6 +70,19 @@ export const listedMessage = z
   })
   .meta({ id: "Message" });
 
+/** How the number's phone shows a chat. */
+const settings = {
+  archived: z.boolean(),
+  pinned: z.boolean(),
+  muted_until: isoTime().nullable().meta({ description: "In the year 9999: for ever" }),
+  marked_unread: z.boolean().meta({ description: "Somebody has marked it by hand" }),
+  disappearing: z
+    .int()
+    .min(0)
+    .nullable()
+    .meta({ description: "Seconds; 0: messages stay; null: not told of this group yet" }),
+};
+
 /** A chat with its last message. */
 export const listedChat = z
   .strictObject({
@@ -93,8 +106,14 @@ export const listedChat = z
     }),
     taken_over_until: isoTime().nullable(),
     bot: z.string().nullable().meta({ description: "Which bot answered last" }),
+    ...settings,
   })
   .meta({ id: "Chat" });
+
+/** A chat whose settings were changed. */
+export const changedChat = z
+  .strictObject({ sender: z.string(), chat: z.string(), ...settings })
+  .meta({ id: "ChatSettings" });
 
 /** A chat in which bots pause, or go on (null). */
 export const takeover = z.strictObject({

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { isoTime } from "../../model/fields.ts";
 import { MESSAGE_TYPES } from "../../model/messages.ts";
+import { CONTACT_PARTS, GROUP_ACTIONS, PRESENCE_STATES } from "../../webhooks/events/happening-events.ts";
 import { decision } from "./decisions.ts";
 import { sentMessage } from "./messages.ts";
 import { device } from "./numbers.ts";
@@ -55,13 +56,30 @@ const told = {
     .nullable(),
 };
 
+const groupHappening = {
+  action: z.enum(GROUP_ACTIONS),
+  by: z.string().nullable().meta({ description: "Who did it: digits or `…@lid`; null: nobody is named" }),
+  participants: z.array(z.string()).meta({ description: "Whom it is about" }),
+};
+const presence = {
+  state: z.enum(PRESENCE_STATES),
+  last_seen: isoTime().nullable(),
+};
+const part = z.string().nullable().optional();
+const contactChange = {
+  changed: z.array(z.enum(CONTACT_PARTS)),
+  old: z
+    .strictObject({ name: part, lid: part, number: part })
+    .meta({ description: "What was before, of each that changed; null: it was not known" }),
+};
+
 /** What is posted to a webhook; what is absent is null. */
 export const webhookEvent = z
   .object({
     ...told,
     bufferImage: z.string().nullable().meta({ description: "Images up to 5 MiB: bare base64" }),
     handled_by: z.string().nullable().meta({ description: "`bot:<id>` of the bot that has answered" }),
-    type: z.enum([...MESSAGE_TYPES, "status", "device", "read"]),
+    type: z.enum([...MESSAGE_TYPES, "status", "device", "read", "group", "presence"]),
     target_id: z.string().nullable().meta({
       description:
         "Message that an edit or a revoke is about. For `status` the sent message, for `read` the message that was read: the same as `id`",
@@ -83,6 +101,11 @@ export const webhookEvent = z
       .nullable()
       .optional()
       .meta({ description: "For `status`: why the message failed, as in `GET /messages/{id}`" }),
+    group: z.strictObject(groupHappening).optional().meta({ description: "For `group`; else absent" }),
+    presence: z.strictObject(presence).optional().meta({ description: "For `presence`; else absent" }),
+    contact: z.strictObject(contactChange).optional().meta({
+      description: "For `contact`, when it is no message with cards but what is another of a person",
+    }),
   })
   .meta({ id: "Event" });
 
@@ -158,6 +181,13 @@ const readMessage = z.object({
   at: isoTime(),
 });
 
+const happened = {
+  device: z.string(),
+  chat: z.string(),
+  from: z.string().nullable().meta({ description: "Who did it, or who it is about" }),
+  at: isoTime(),
+};
+
 /** One event of `GET /events`: its three lines as one object. */
 export const streamEvent = z
   .discriminatedUnion("event", [
@@ -168,5 +198,8 @@ export const streamEvent = z
     event("decision", decision.omit({ type: true }).extend({ device: z.string(), at: isoTime() })),
     event("delivery", delivery),
     event("webhook", webhook.extend({ device: z.string() })),
+    event("group", z.object({ ...happened, ...groupHappening, text: z.string() })),
+    event("presence", z.object({ ...happened, ...presence })),
+    event("contact", z.object({ ...happened, ...contactChange })),
   ])
   .meta({ id: "StreamEvent" });

@@ -38,6 +38,7 @@ export const delivery = z
   .strictObject({
     id: z.string(),
     device: z.string(),
+    listener: z.string().nullable().meta({ description: "For which listener; null: the webhook" }),
     message_id: z.string(),
     type: z.string(),
     url: z.string(),

@@ -1,3 +1,4 @@
+import type { ShownSettings } from "../../conversations/chat-settings.ts";
 import type { ListedChat } from "../../conversations/chats.ts";
 import type { ListedMessage } from "../../conversations/records.ts";
 import type { Trace } from "../../conversations/trace.ts";
@@ -38,6 +39,25 @@ export const listedChatView = ({ sender, chat, name, last, ...facts }: ListedCha
   unread: facts.unread,
   taken_over_until: facts.takenOverUntil === null ? null : iso(facts.takenOverUntil),
   bot: facts.bot,
+  ...chatSettingsView(facts),
+});
+
+/** The last moment that ISO 8601 can name with four digits. */
+export const FOR_EVER_ISO = "9999-12-31T23:59:59.999Z";
+
+/** How the number's phone shows a chat. */
+export const chatSettingsView = ({
+  archived,
+  pinned,
+  mutedUntil,
+  markedUnread,
+  disappearing,
+}: ShownSettings) => ({
+  archived,
+  pinned,
+  muted_until: mutedUntil !== null && mutedUntil < 0 ? FOR_EVER_ISO : isoOrNull(mutedUntil),
+  marked_unread: markedUnread,
+  disappearing,
 });
 
 /** The way of a message, step by step. */

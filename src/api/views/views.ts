@@ -14,7 +14,8 @@ import { counted, withSentence } from "../../model/errors/error-sentences.ts";
 import { systemTime } from "../../model/time.ts";
 import { view } from "../../model/view.ts";
 import type { StoredDecision } from "../../pipeline/decisions.ts";
-import type { DeliveryRecord, WebhookRecord, WebhookTest } from "../../webhooks/index.ts";
+import type { DeliveryRecord, ListenerRecord, WebhookRecord, WebhookTest } from "../../webhooks/index.ts";
+import { listener } from "../../webhooks/listeners/settings.ts";
 import { webhook } from "../../webhooks/settings.ts";
 import type { SentMessage } from "../../path/sent-message.ts";
 
@@ -259,10 +260,14 @@ export function webhookTestView({ request, replies, statusCode, durationMs, ...r
 /** A webhook without its secret, which is shown only when it is made. */
 export const webhookView = (record: WebhookRecord) => view(webhook, record);
 
+/** A listener as its owner set it, and how it does. */
+export const listenerView = (record: ListenerRecord) => view(listener, record);
+
 /** A delivery with its attempts, as lists and `GET /deliveries/{id}` show it. */
 export const deliveryView = (delivery: DeliveryRecord) => ({
   id: delivery.id,
   device: delivery.device,
+  listener: delivery.listener,
   message_id: delivery.messageId,
   type: delivery.type,
   url: delivery.url,

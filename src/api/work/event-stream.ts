@@ -6,6 +6,7 @@ import type { Incoming } from "../../model/messages.ts";
 import { systemTime } from "../../model/time.ts";
 import type { DeviceRecord } from "../../numbers/numbers.ts";
 import type { DeliveryRecord, WebhookRecord } from "../../webhooks/index.ts";
+import { happenedView, writerOf, type Happening } from "../../webhooks/events/happening-events.ts";
 import { publicAddress, toEvent } from "../../webhooks/events/payload.ts";
 import type { SentMessage } from "../../path/sent-message.ts";
 import {
@@ -29,6 +30,9 @@ const PERMISSION_FOR: Record<EventName, Permission> = {
   decision: "bots",
   delivery: "webhooks",
   webhook: "webhooks",
+  group: "groups",
+  presence: "messages",
+  contact: "messages",
 };
 
 interface EventStreamOptions {
@@ -137,6 +141,8 @@ async function mayHear(
     authorize(caller, PERMISSION_FOR[name]);
     if (name === "message.in") return await mayReach(caller, number, (record as Incoming).chatKey);
     if (name === "read") return await mayReach(caller, number, (record as ReadRecord).chat);
+    if (name === "group" || name === "presence" || name === "contact")
+      return await mayReach(caller, number, (record as Happening).chat);
     if (name === "message.out") return await mayReach(caller, number, (record as SentMessage).number);
     return true;
   } catch (error) {
@@ -166,6 +172,10 @@ function viewOf({ name, number, record }: AccountEvent): object {
       return deliveryView(record as DeliveryRecord);
     case "webhook":
       return { device: number, ...webhookView(record as WebhookRecord) };
+    case "group":
+    case "presence":
+    case "contact":
+      return happeningView(record as Happening, number);
   }
 }
 
@@ -184,6 +194,13 @@ interface ReadRecord {
 
 function readView({ waId, chat, at }: ReadRecord, number: string): object {
   return { id: waId, device: number, chat: publicAddress(chat), at: iso(at) };
+}
+
+function happeningView(happening: Happening, number: string): object {
+  const { chat, at } = happening;
+  const [said] = Object.values(happenedView(happening));
+  const about = { device: number, chat: publicAddress(chat), from: writerOf(happening), at: iso(at) };
+  return happening.type === "group" ? { ...about, ...said, text: happening.text } : { ...about, ...said };
 }
 
 const encoder = new TextEncoder();

@@ -3,7 +3,7 @@ import { pageView } from "../answers/envelope.ts";
 import { currentPage, devicePage, visibleDevices } from "../access/senders.ts";
 import type { listDevices, whyDevice } from "../endpoints/numbers.ts";
 import { deviceView, whyView } from "../views/views.ts";
-import { ofDevice } from "./webhooks.ts";
+import { ofDevice } from "./webhooks/webhooks.ts";
 
 /** The numbers that the key may use. */
 export const listNumbers = async ({ app, caller, input }: CallOf<typeof listDevices>) =>

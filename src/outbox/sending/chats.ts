@@ -26,7 +26,7 @@ export interface Chat {
   replies: number;
   /**
    * `idle`: nothing may be tried before the connection is open, has told what waited there, or a pause is over. `held`: it is
-   * asked whether the number, which warms up, may write there today; or it may not.
+   * asked whether the number, which warms up, may write there today; or it may not. A reply says that somebody has written there.
    */
   state: "ready" | "sending" | "idle" | "held";
   failures: number;
@@ -110,7 +110,6 @@ export function createWaitingChats(): WaitingChats {
       while (place > fixed && chat.messages[place - 1]!.id > message.id) place--;
       chat.messages.splice(place, 0, message);
       if (message.isReply) chat.replies++;
-      // A reply says that somebody has written there: it is no first contact any more.
       if (chat.state === "ready" || (chat.state === "held" && message.isReply)) makeReady(chat);
     },
 

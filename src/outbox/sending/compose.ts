@@ -7,7 +7,7 @@ import type { Store } from "../../store/store.ts";
 import type { OutgoingMessage } from "../../whatsapp/port.ts";
 import type { QueuedMessage } from "./chats.ts";
 import { EXPIRED, type Endings } from "./endings.ts";
-import type { Reachout } from "./reachout.ts";
+import type { Reachout } from "./holdups/reachout.ts";
 import type { Rows, SendError } from "../rows.ts";
 
 /** What the last look at a message before it leaves needs. */

@@ -5,25 +5,19 @@ import { failpoint } from "../../model/failpoint.ts";
 import { HOUR_MS } from "../../model/time.ts";
 import { defineQuery } from "../../store/query.ts";
 import type { Intake } from "../../store/write/intake.ts";
-import { isWorthLogging } from "../../store/write/owned.ts";
 import type { Store } from "../../store/store.ts";
-import type {
-  EncryptedAhead,
-  MessageReceipt,
-  ReachoutLock,
-  WhatsAppConnection,
-} from "../../whatsapp/port.ts";
+import type { EncryptedAhead, MessageReceipt, WhatsAppConnection } from "../../whatsapp/port.ts";
 import { createChanging } from "./changing.ts";
 import { createAbandoning } from "./abandoning.ts";
-import type { Manner } from "../../model/content/drafts.ts";
-import { createRateLimitBackoff } from "./backoff.ts";
+import { createRateLimitBackoff } from "./holdups/backoff.ts";
 import type { QueuedMessage } from "./chats.ts";
 import { createComposer } from "./compose.ts";
 import type { OutboxEvent } from "../outbox-event.ts";
 import { createEndings } from "./endings.ts";
 import { createOutcomeHandler } from "./outcomes.ts";
-import { createPace, type Pace } from "./pace.ts";
-import { createReachout } from "./reachout.ts";
+import { createPace, type Pace } from "./holdups/pace.ts";
+import { createReachout } from "./holdups/reachout.ts";
+import { holdups, type Holdups } from "./holdups/holdups.ts";
 import { createQueueLoader } from "./queue.ts";
 import { toQueued, type StoredMessage } from "./queued.ts";
 import type { NewRow, Rows, SendError } from "../rows.ts";
@@ -35,7 +29,7 @@ import type { Settled } from "../submitting/submit.ts";
 import { createTimed } from "./timed.ts";
 import { createTyping } from "./typing.ts";
 import { createUnsendable } from "./unsendable.ts";
-import { createWarmUp, type WarmUpDay } from "./warm-up.ts";
+import { createWarmUp } from "./holdups/warm-up.ts";
 
 /** What the sending of all numbers shares. */
 export interface SendingDeps {
@@ -70,17 +64,8 @@ export interface OutboxNumber {
   store: Store;
 }
 
-/** Chats whose next message waits for WhatsApp's media service. */
-export interface MediaWait {
-  /** Unix milliseconds. */
-  since: number;
-  chats: number;
-  /** What was last heard of the service, a sentence for people. */
-  reason: string;
-}
-
 /** What one number has to send: brings rows to its sender and takes rows away from it. */
-export interface NumberOutbox {
+export interface NumberOutbox extends Holdups {
   /** Takes what waits in the table since an earlier run; it leaves when the number is online. @throws StorageUnavailable */
   begin(): Promise<void>;
   /** @param results of the inserts of `stored`, after their commit */
@@ -108,18 +93,6 @@ export interface NumberOutbox {
   receipts(arrived: MessageReceipt[]): Promise<void>;
   /** The number is linked no more: what waits fails with SENDER_NOT_CONNECTED. */
   abandon(): Promise<void>;
-  /** WhatsApp lets the number write to nobody for the first time; null when it does. */
-  reachoutLock(): ReachoutLock | null;
-  /** WhatsApp has told of a lock by itself, or of its end. Never rejects. */
-  reachoutTold(lock: ReachoutLock | null): Promise<void>;
-  /** Until when nothing is sent because WhatsApp has answered 429, Unix milliseconds; null: it is. */
-  pausedUntil(): number | null;
-  /** What waits because WhatsApp's media service takes no files; null when nothing does. */
-  waitsForMedia(): MediaWait | null;
-  /** How many people it may write to for the first time today; null: it is not warming up. */
-  warmUp(): WarmUpDay | null;
-  /** The clock was set back by so many milliseconds. */
-  onClockMoved(ms: number): void;
   /** Starts no further attempt; resolves when those under way have their outcome and receipts are stored. */
   drain(): Promise<void>;
   /** The same, and forgets what waits: whoever waits for an outcome goes on waiting, and the next owner brings it. */
@@ -155,7 +128,7 @@ function joinParts(deps: SendingDeps, { deviceId, store }: OutboxNumber) {
     endings,
     retentionDays: config.retentionDays,
   });
-  const warmUp = createWarmUp({ deviceId, store, reachout, isOn: config.warmUp });
+  const warmUp = createWarmUp({ deviceId, store, reachout, isOn: config.warmUp, log });
   const typing = createTyping({ connection: () => deps.connection(deviceId), time: store.time });
   const handleOutcome = createOutcomeHandler({ ...own, reachout, backoff, endings });
   let pace: Pace | null = null;
@@ -222,11 +195,7 @@ export function openOutbox(deps: SendingDeps, number: OutboxNumber): NumberOutbo
   async function wake(): Promise<void> {
     if (stopped) return;
     await parts.abandoning();
-    await parts.warmUp.look().catch((error: unknown) => {
-      // It is looked at again before anybody is written to for the first time.
-      deps.log.warn({ err: error, device: deviceId }, "could not read when the number was linked");
-    });
-    await queue.load();
+    await Promise.all([parts.warmUp.look(), queue.load()]);
     await parts.endExpired();
     sender.wake();
     parts.failFirstContacts();
@@ -269,11 +238,10 @@ export function openOutbox(deps: SendingDeps, number: OutboxNumber): NumberOutbo
       if (messages.length < found.length) void wake();
     },
 
-    encryptAhead({ waId, chat, jid, draft, answers }) {
-      if (deps.config.warmUp && answers === null) return null;
-      if (waitsFirst(draft) || !parts.isReady() || !sender.isFree(chat)) return null;
+    encryptAhead(row) {
+      if (waitsFirst(row, deps.config.warmUp) || !parts.isReady() || !sender.isFree(row.chat)) return null;
       if (parts.abandoning() !== null || reachout.isLocked()) return null;
-      return deps.connection(deviceId)?.encryptAhead?.({ waId, jid, draft }) ?? null;
+      return deps.connection(deviceId)?.encryptAhead?.(row) ?? null;
     },
 
     wake,
@@ -287,7 +255,7 @@ export function openOutbox(deps: SendingDeps, number: OutboxNumber): NumberOutbo
     holds: (waId) => sender.find(waId) !== undefined,
 
     receipts: (arrived) => receive(parts, arrived),
-    ...standings(parts, deviceId, deps.log),
+    ...holdups(parts, deviceId, deps.log),
     drain,
     async close() {
       const drained = drain();
@@ -298,8 +266,8 @@ export function openOutbox(deps: SendingDeps, number: OutboxNumber): NumberOutbo
 }
 
 /** It does not leave at once, even when nothing is before it. */
-const waitsFirst = ({ typingSeconds, sendAt }: Manner): boolean =>
-  typingSeconds !== undefined || sendAt !== undefined;
+const waitsFirst = ({ draft, answers }: NewRow, warmsUp: boolean): boolean =>
+  draft.typingSeconds !== undefined || draft.sendAt !== undefined || (warmsUp && answers === null);
 
 /** Receipts arrived: they are stored, and what they are for needs no further attempt. */
 async function receive(parts: ReturnType<typeof joinParts>, arrived: MessageReceipt[]): Promise<void> {
@@ -322,39 +290,4 @@ function confirm(
   if (message === undefined) return;
   message.confirmed = true;
   if (sender.take(message)) settled(message, { state: "sent" });
-}
-
-/** What keeps the number from sending, and what WhatsApp says of that. */
-function standings(
-  {
-    reachout,
-    backoff,
-    warmUp,
-    sender,
-    failFirstContacts,
-  }: Pick<ReturnType<typeof joinParts>, "reachout" | "backoff" | "warmUp" | "sender" | "failFirstContacts">,
-  deviceId: number,
-  log: Logger,
-) {
-  return {
-    onClockMoved: reachout.onClockMoved,
-    reachoutLock: reachout.current,
-    async reachoutTold(lock) {
-      await reachout.told(lock).catch((error: unknown) => {
-        if (isWorthLogging(error))
-          log.error({ err: error, device: deviceId }, "could not store a reach-out lock");
-      });
-      failFirstContacts();
-    },
-    pausedUntil: backoff.until,
-    warmUp: warmUp.today,
-    waitsForMedia: () => mediaWait(sender.mediaWaits()),
-  } satisfies Partial<NumberOutbox>;
-}
-
-/** What waits for the media service, told as one; null when nothing does. */
-function mediaWait(waits: ReturnType<Sender["mediaWaits"]>): MediaWait | null {
-  if (waits.length === 0) return null;
-  const since = waits.reduce((first, wait) => Math.min(first, wait.since), Infinity);
-  return { since, chats: waits.length, reason: waits.at(-1)!.reason };
 }

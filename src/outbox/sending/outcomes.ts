@@ -2,13 +2,13 @@ import type { Logger } from "../../log.ts";
 import { isWorthLogging } from "../../store/write/owned.ts";
 import type { Store } from "../../store/store.ts";
 import type { SendOutcome } from "../../whatsapp/port.ts";
-import type { RateLimitBackoff } from "./backoff.ts";
+import type { RateLimitBackoff } from "./holdups/backoff.ts";
 import type { QueuedMessage } from "./chats.ts";
 import type { Endings } from "./endings.ts";
 import { createPoisonWatch, givenUp, type FailedAttempt } from "./poison.ts";
-import type { Reachout } from "./reachout.ts";
+import type { Reachout } from "./holdups/reachout.ts";
 import type { Rows, SendError } from "../rows.ts";
-import type { NextStep } from "./sender.ts";
+import type { NextStep } from "./attempt.ts";
 
 interface OutcomeHandlerDeps {
   store: Pick<Store, "writer" | "now">;

@@ -1,7 +1,7 @@
 import { outbox } from "../../../drizzle/schema.ts";
 import { defineQuery, integer } from "../../store/query.ts";
 import type { Store } from "../../store/store.ts";
-import { BURST } from "./pace.ts";
+import { BURST } from "./holdups/pace.ts";
 
 /** What may have been in flight when the last run ended: it may have left, and nobody has written it down. */
 const MOST_IN_FLIGHT = 8;

@@ -1,29 +1,22 @@
 import { setImmediate as turn } from "node:timers/promises";
-import type { Logger } from "../../log.ts";
-import { StorageUnavailable } from "../../store/errors.ts";
-import { backoffMs, type Cancel, type Time } from "../../model/time.ts";
-import type { OutgoingMessage, SendOutcome, WhatsAppConnection } from "../../whatsapp/port.ts";
+import { backoffMs, type Time } from "../../model/time.ts";
+import type { WhatsAppConnection } from "../../whatsapp/port.ts";
+import { tryOnce, type AttemptDeps, type NextStep } from "./attempt.ts";
 import { createWaitingChats, type Chat, type QueuedMessage } from "./chats.ts";
-import { createColdChats } from "./cold-chats.ts";
+import { createColdChats } from "./holdups/cold-chats.ts";
 import { createInFlightSlots } from "./in-flight.ts";
-import type { Pace } from "./pace.ts";
-import type { WarmUp } from "./warm-up.ts";
+import { createMediaWaits, type MediaWaits } from "./holdups/media-waits.ts";
+import type { Pace } from "./holdups/pace.ts";
+import { createPumpTimers } from "./pump-timers.ts";
+import type { WarmUp } from "./holdups/warm-up.ts";
 
-/** What a finished attempt means for the message. */
-export type NextStep = "done" | "again" | "later";
-
-interface SenderDeps {
+interface SenderDeps extends AttemptDeps {
   connection: () => WhatsAppConnection | null;
   pace: Pace;
   /** The number's pause after WhatsApp's 429; afterwards one message goes first. */
   backoff: { waitMs(): number; isProbing(): boolean };
   warmUp: Pick<WarmUp, "asks" | "waitMs">;
   time: Pick<Time, "now" | "after">;
-  log: Logger;
-  /** The message as it goes over the wire; null when there is nothing to send any more. */
-  compose: (message: QueuedMessage) => Promise<OutgoingMessage | null>;
-  /** Writes down what came of an attempt. Never throws. */
-  handleOutcome: (message: QueuedMessage, outcome: SendOutcome) => Promise<NextStep>;
 }
 
 /** Sends what one number has to send. */
@@ -37,8 +30,7 @@ export interface Sender {
   /** @param id of the message's row */
   has(id: number): boolean;
   messages(): QueuedMessage[];
-  /** What chats wait for whose next message WhatsApp's media service has not taken; the others are not looked at. */
-  mediaWaits(): NonNullable<QueuedMessage["waitsForMedia"]>[];
+  mediaWaits: MediaWaits["all"];
   /** The connection is open (again): whatever waited for it goes on. */
   wake(): void;
   readonly size: number;
@@ -58,17 +50,16 @@ const CHATS_AT_ONCE = 500;
 export function createSender(deps: SenderDeps): Sender {
   const chats = createWaitingChats();
   const slots = createInFlightSlots(deps.time);
+  const mediaWaits = createMediaWaits();
   const cold = createColdChats({
     ...deps,
     chats,
     pump,
     release: () => void eachChat((chat) => chat.state === "held" && chats.makeReady(chat)),
   });
-  const timers = new Map<"pace" | "backoff", Cancel>();
+  const timers = createPumpTimers(deps.time, pump);
   /** The connection that is listened to, and whether it has told what waited for the number. */
   let listened: { connection: WhatsAppConnection; heard: boolean } | null = null;
-  /** Chats whose next message the media service has not taken; who was taken out meanwhile is seen when it is asked for. */
-  const withoutMedia = new Set<Chat>();
   let pumpsSoon = false;
   let stopped = false;
   let whenQuiet: (() => void) | null = null;
@@ -116,17 +107,8 @@ export function createSender(deps: SenderDeps): Sender {
 
   function hasToken(): boolean {
     if (deps.pace.take(deps.time.now())) return true;
-    pumpIn("pace", deps.pace.waitMs(deps.time.now()));
+    timers.pumpIn("pace", deps.pace.waitMs(deps.time.now()));
     return false;
-  }
-
-  function pumpIn(why: "pace" | "backoff", ms: number): void {
-    if (timers.has(why)) return;
-    const cancel = deps.time.after(ms, () => {
-      timers.delete(why);
-      pump();
-    });
-    timers.set(why, cancel);
   }
 
   function listenTo(connection: WhatsAppConnection): void {
@@ -144,7 +126,7 @@ export function createSender(deps: SenderDeps): Sender {
 
   function mayStart(): boolean {
     const wait = deps.backoff.waitMs();
-    if (wait > 0) pumpIn("backoff", wait);
+    if (wait > 0) timers.pumpIn("backoff", wait);
     if (wait > 0 || (deps.backoff.isProbing() && slots.inFlight > 0)) return false;
     return slots.hasRoom();
   }
@@ -175,28 +157,12 @@ export function createSender(deps: SenderDeps): Sender {
     chats.leave(chat, "sending");
     const giveBack = slots.take(chat.replies === 0, pump);
     message.uncertain = true;
-    const next = await tryOnce(message, connection);
-    if (message.waitsForMedia === null) withoutMedia.delete(chat);
-    else withoutMedia.add(chat);
+    const next = await tryOnce(deps, message, connection);
+    mediaWaits.tried(chat, message);
     giveBack();
     settle(chat, message, next, connection);
     if (slots.inFlight === 0) whenQuiet?.();
     pump();
-  }
-
-  async function tryOnce(message: QueuedMessage, connection: WhatsAppConnection): Promise<NextStep> {
-    try {
-      const outgoing = await deps.compose(message);
-      if (outgoing === null) return "done";
-      return await deps.handleOutcome(message, await connection.send(outgoing));
-    } catch (err) {
-      // The database could not be read, or a connection broke its word. The message stays; so does its id.
-      const { deviceId: device, waId } = message;
-      deps.log.error({ err, device, message: waId }, "an attempt to send failed with an error");
-      const reason = err instanceof Error ? err.name : "unknown";
-      const blame = err instanceof StorageUnavailable ? ("line" as const) : ("gateway" as const);
-      return deps.handleOutcome(message, { kind: "unknown", reason, blame });
-    }
   }
 
   function settle(chat: Chat, message: QueuedMessage, next: NextStep, connection: WhatsAppConnection): void {
@@ -242,15 +208,7 @@ export function createSender(deps: SenderDeps): Sender {
     find: chats.find,
     has: chats.has,
     messages: chats.messages,
-    mediaWaits() {
-      const waits = [];
-      for (const chat of withoutMedia) {
-        const wait = chat.messages[0]?.waitsForMedia ?? null;
-        if (wait === null) withoutMedia.delete(chat);
-        else waits.push(wait);
-      }
-      return waits;
-    },
+    mediaWaits: mediaWaits.all,
     wake() {
       void eachChat((chat) => {
         chat.failures = 0;
@@ -268,7 +226,7 @@ export function createSender(deps: SenderDeps): Sender {
       !deps.backoff.isProbing(),
     async stop() {
       stopped = true;
-      for (const cancel of timers.values()) cancel();
+      timers.stop();
       cold.stop();
       for (const chat of chats.all()) chat.cancelPause?.();
       if (slots.inFlight > 0) await new Promise<void>((resolve) => (whenQuiet = resolve));

@@ -2,7 +2,7 @@ import { reachoutLocks, sendBrakes } from "../../../drizzle/schema.ts";
 import { defineQuery } from "../../store/query.ts";
 import type { Store } from "../../store/store.ts";
 import type { ReachoutLock } from "../../whatsapp/port.ts";
-import type { Pause } from "./backoff.ts";
+import type { Pause } from "./holdups/backoff.ts";
 import { recentlyLeft, recentlyLeftBy } from "./recent.ts";
 
 /** What a number's sender begins with: what the last run, or another process, has left. */

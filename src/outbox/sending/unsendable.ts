@@ -2,7 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { Logger } from "../../log.ts";
 import type { QueuedMessage } from "./chats.ts";
 import { EXPIRED, type Endings } from "./endings.ts";
-import type { Reachout } from "./reachout.ts";
+import type { Reachout } from "./holdups/reachout.ts";
 import type { Sender } from "./sender.ts";
 
 interface UnsendableDeps {

@@ -50,6 +50,7 @@ export const PLAIN_METHODS = [
   "setPicture",
   "picture",
   "about",
+  "setAbout",
   "setBusiness",
   "setPushName",
   "setPrivacy",

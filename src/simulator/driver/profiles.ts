@@ -33,6 +33,9 @@ export function createProfileMethods(needs: Needs): ProfileMethods & HistoryMeth
       return picture?.directPath ? media.find(picture.directPath)!.bytes : null;
     },
     about: async (person) => profiles.of(world.account(person).number).status,
+    async setAbout(person, text) {
+      profiles.of(world.account(person).number).status = text;
+    },
     setBusiness: async (person, profile) => accountChanges.business(world.account(person), profile),
     async setPushName(person, name) {
       const account = world.account(person);

@@ -36,6 +36,8 @@ export interface ProfileMethods {
   picture(of: PhoneNumber | string): Promise<Uint8Array | null>;
   /** The text under a person's name. */
   about(person: PhoneNumber): Promise<string>;
+  /** The text under a person's name. Nobody is told. */
+  setAbout(person: PhoneNumber, text: string): Promise<void>;
   /** The owner or a contact becomes a business, or changes what it says of itself. */
   setBusiness(person: PhoneNumber, profile: BusinessProfile): Promise<void>;
   /** A person changes the name that others see. It comes with the next message, and the own companions hear of it by app state. */

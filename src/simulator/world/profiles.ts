@@ -1,5 +1,5 @@
 import type { BusinessProfile, PrivacyName } from "../surface/profiles.ts";
-import type { Device } from "./accounts.ts";
+import type { Account, Device } from "./accounts.ts";
 
 /** What is shown of an account besides its name, and to whom. */
 export interface Profile {
@@ -45,6 +45,11 @@ export class Profiles {
   /** The profile of an account, if anything was ever made of it. */
   known(number: string): Profile | undefined {
     return this.#profiles.get(number);
+  }
+
+  /** Whether one has blocked the other. */
+  blocks(account: Account, other: Account): boolean {
+    return this.#profiles.get(account.number)?.blocked.has(other.number) === true;
   }
 
   of(number: string): Profile {

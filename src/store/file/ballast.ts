@@ -16,8 +16,14 @@ export interface Ballast {
   exists(): Promise<boolean>;
   /** Gives the room back; nothing happens when there is none. Rejects when the disk does not let it. */
   release(): Promise<void>;
-  /** Takes the room when it is there to be taken, and leaves `LEAST_FREE_BYTES` beside it. Never rejects. */
+  /**
+   * Takes the room when it is there to be taken, and leaves `LEAST_FREE_BYTES` beside it. Never rejects.
+   *
+   * @returns false when there is not enough of it
+   */
   make(): Promise<boolean>;
+  /** Resolves when nothing of it is being written any more; what was not whole is gone. */
+  stop(): Promise<void>;
 }
 
 /** @param folder on the disk of the database */
@@ -25,6 +31,7 @@ export function createBallast(folder: string): Ballast {
   const file = join(folder, NAME);
   const draft = `${file}.new`;
   let released = 0;
+  let making: Promise<unknown> = Promise.resolve();
 
   const exists = (): Promise<boolean> =>
     stat(file).then(
@@ -32,14 +39,35 @@ export function createBallast(folder: string): Ballast {
       () => false,
     );
 
-  async function write(): Promise<void> {
+  /** @param isWanted asked before each block; @throws when it is not any more */
+  async function write(isWanted: () => boolean): Promise<void> {
     const handle = await open(draft, "w", 0o600);
     try {
       // Zeros would take no room on a disk that compresses.
       const block = randomBytes(BLOCK_BYTES);
-      for (let written = 0; written < BALLAST_BYTES; written += BLOCK_BYTES) await handle.writeFile(block);
+      for (let written = 0; written < BALLAST_BYTES; written += BLOCK_BYTES) {
+        if (!isWanted()) throw new Error("released");
+        await handle.writeFile(block);
+      }
     } finally {
       await handle.close();
+    }
+  }
+
+  async function make(): Promise<boolean> {
+    const began = released;
+    const isWanted = (): boolean => released === began;
+    try {
+      if (await exists()) return true;
+      if ((await freeBytes(folder)) < BALLAST_BYTES + LEAST_FREE_BYTES) return false;
+      await write(isWanted);
+      // The disk filled up meanwhile.
+      if (!isWanted()) throw new Error("released");
+      await rename(draft, file);
+      return true;
+    } catch {
+      await rm(draft, { force: true }).catch(() => undefined);
+      return !isWanted();
     }
   }
 
@@ -49,20 +77,14 @@ export function createBallast(folder: string): Ballast {
       released++;
       for (const path of [file, draft]) await rm(path, { force: true });
     },
-    async make() {
-      const began = released;
-      try {
-        if (await exists()) return true;
-        if ((await freeBytes(folder)) < BALLAST_BYTES + LEAST_FREE_BYTES) return false;
-        await write();
-        // The disk filled up meanwhile.
-        if (released !== began) throw new Error("released");
-        await rename(draft, file);
-        return true;
-      } catch {
-        await rm(draft, { force: true }).catch(() => undefined);
-        return false;
-      }
+    make() {
+      const made = make();
+      making = Promise.all([making, made]);
+      return made;
+    },
+    async stop() {
+      released++;
+      await making;
     },
   };
 }

@@ -40,6 +40,11 @@ export const SEALED_COLUMNS: SealedColumn[] = [
   of("webhooks", "headers", ["device_id"], (device) => `webhook-headers:${device}`),
   of("webhooks", "secret", ["device_id"], (device) => `webhook-secret:${device}`),
   of("webhooks", "old_secret", ["device_id"], (device) => `webhook-secret:${device}`),
+  of("listeners", "url", ["device_id", "id"], (device, id) => `listener-url:${device}:${id}`),
+  of("listeners", "chats", ["device_id", "id"], (device, id) => `listener-chats:${device}:${id}`),
+  of("listeners", "headers", ["device_id", "id"], (device, id) => `listener-headers:${device}:${id}`),
+  of("listeners", "secret", ["device_id", "id"], (device, id) => `listener-secret:${device}:${id}`),
+  of("listeners", "old_secret", ["device_id", "id"], (device, id) => `listener-secret:${device}:${id}`),
   of("deliveries", "url", ["id"], (id) => `delivery-url:${id}`),
   of("deliveries", "body", ["id"], (id) => `delivery:${id}`),
   of(
@@ -50,6 +55,8 @@ export const SEALED_COLUMNS: SealedColumn[] = [
   ),
   of("bot_bindings", "config", ["device_id", "bot_id"], (device, bot) => `bot-config:${device}:${bot}`),
   of("group_lists", "value", ["device_id"], (device) => `group_lists:${device}`),
+  of("contacts", "names", ["device_id", "person"], (device, person) => `contact:${device}:${person}`),
+  of("contacts", "details", ["device_id", "person"], (device, person) => `contact:${device}:${person}`),
   of("media_files", "meta", ["id"], (id) => `media:${id}:meta`),
   of("media_files", "upload", ["id"], (id) => `media:${id}:upload`),
   of(

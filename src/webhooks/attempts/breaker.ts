@@ -5,10 +5,10 @@ import type { Attempt } from "./deliver.ts";
 import { createHealthRow, HEALTHY, readHealth, type WebhookFailures } from "./health-row.ts";
 import { catchUp, inSteps } from "./waiting.ts";
 import { breakerPause, LONGEST_BREAKER_PAUSE } from "./schedule.ts";
-import type { WebhookEvent } from "../webhook-event.ts";
+import { namesOf, type Target } from "../receiver.ts";
 
 /**
- * The circuit breaker of one number's webhook. Ten failed attempts in a row, whatever deliveries they belong to, open it:
+ * The circuit breaker of one receiver. Ten failed attempts in a row, whatever deliveries they belong to, open it:
  * nothing is posted any more, deliveries wait, chats do not wait for timeouts. After a pause one delivery is tried; when that is
  * accepted, what waits goes out again, oldest first, a few at a time.
  */
@@ -45,7 +45,7 @@ export interface Breaker {
 export type Lets = "all" | "nothing" | { firstRetries: number };
 
 interface BreakerDeps {
-  deviceId: number;
+  target: Target;
   /** In the hands of whoever has the number. */
   store: Store;
   /** Unix milliseconds. */
@@ -55,7 +55,10 @@ interface BreakerDeps {
   random: () => number;
   /** Deliveries may go out that had to wait. */
   wake(): void;
-  observe?: ((event: WebhookEvent) => void) | undefined;
+  /** How many attempts there may be at the same time, at most. Default {@link SLOTS}. */
+  mostSlots?: number | undefined;
+  /** It has opened, or closed. */
+  turned(to: "paused" | "ok"): void;
 }
 
 interface State extends WebhookFailures {
@@ -88,8 +91,9 @@ const CLOSED: Readonly<State> = {
 
 /** Closed; `load` brings what is in the row. */
 export function createBreaker(deps: BreakerDeps): Breaker {
-  const { deviceId, store, log, now, wake, observe } = deps;
-  const row = createHealthRow(store, deviceId, log);
+  const { target, store, log, now, wake, turned } = deps;
+  const known = namesOf(target);
+  const row = createHealthRow(store, target, log);
   /** Another object once the webhook was set anew, or deleted. */
   let state: State = { ...CLOSED };
   let probing = false;
@@ -110,22 +114,19 @@ export function createBreaker(deps: BreakerDeps): Breaker {
     if (closing.closing) return;
     closing.closing = true;
     try {
-      await inSteps(store, () => catchUp(deviceId, now()));
+      await inSteps(store, () => catchUp(target, now()));
     } catch (error) {
       // The pause is over already: the next probe tries it again.
       if (isWorthLogging(error))
-        log.error(
-          { err: error, device: deviceId },
-          "could not release the deliveries that wait for a webhook",
-        );
+        log.error({ err: error, ...known }, "could not release the deliveries that wait for a webhook");
       closing.closing = false;
       return;
     }
     if (state !== closing) return;
     Object.assign(state, { ...CLOSED, caught: 1 });
-    log.info({ device: deviceId }, "the webhook accepts again; sending the waiting deliveries");
+    log.info(known, "the webhook accepts again; sending the waiting deliveries");
     await write();
-    observe?.({ type: "webhook", deviceId, to: "ok" });
+    turned("ok");
     wake();
   }
 
@@ -139,24 +140,24 @@ export function createBreaker(deps: BreakerDeps): Breaker {
     if (opens) {
       const until = new Date(state.pausedUntil!).toISOString();
       log.warn(
-        { device: deviceId, failures: state.failures, until },
+        { ...known, failures: state.failures, until },
         "the webhook keeps failing and is paused; its deliveries wait",
       );
-      void written.then(() => observe?.({ type: "webhook", deviceId, to: "paused" }));
+      void written.then(() => turned("paused"));
     }
     return "goes on";
   }
 
   return {
     async load() {
-      const health = await readHealth(store, deviceId);
+      const health = await readHealth(store, target);
       state = { ...CLOSED, ...health, outages: health.failures };
     },
     isOpen: () => state.pausedUntil !== null,
     lets: () => letsOf(state, now()),
     isCatchingUp: () => state.caught !== null,
     caughtUp: () => void (state.caught = null),
-    slots: () => slotsOf(state),
+    slots: () => Math.min(deps.mostSlots ?? SLOTS, slotsOf(state)),
     probeAt: () => (probing || state.closing ? null : endOfPause(state, now())),
     probe() {
       probing = true;

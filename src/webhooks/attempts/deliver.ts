@@ -5,8 +5,7 @@ import type { Time } from "../../model/time.ts";
 import { OutboundError } from "../../net/errors.ts";
 import type { OutboundAnswer, SafeFetch } from "../../net/safe-fetch.ts";
 import { textOfAnswer } from "../replies/answer-text.ts";
-import { signingSecrets } from "../registry.ts";
-import type { Webhook } from "../settings.ts";
+import { signingSecrets, type Receiver } from "../receiver.ts";
 import { parseAnswer, type ParsedReply } from "../replies/reply.ts";
 import type { KeptAttempt, Progress } from "../rows.ts";
 import { nextPause, readRetryAfter, resultOf, type AttemptResult } from "./schedule.ts";
@@ -42,7 +41,7 @@ type OnPost = (headers: Record<string, string>) => void;
 /** Posts events, and reads what is answered. */
 export interface Deliverer {
   /** Posts once. Rejects only when `stopping` aborts. @param onPost told the headers that are posted */
-  attempt(webhook: Webhook, id: string, body: string, onPost?: OnPost): Promise<Attempt>;
+  attempt(receiver: Receiver, id: string, body: string, onPost?: OnPost): Promise<Attempt>;
 }
 
 // Nothing else tells that a request has left and its answer is not here yet.
@@ -67,13 +66,13 @@ export function createDeliverer({ http, time, stopping, inFlight, observe }: Del
 
   async function post(
     linkTo: Step["linkTo"],
-    webhook: Webhook,
+    receiver: Receiver,
     id: string,
     body: string,
     onPost?: OnPost,
   ): Promise<Attempt> {
     const at = time.now();
-    const headers = headersOf(webhook, id, at, body);
+    const headers = headersOf(receiver, id, at, body);
     addTraceHeaders(headers);
     onPost?.(headers);
     // Durations are measured, not subtracted from a clock that may be set.
@@ -82,15 +81,15 @@ export function createDeliverer({ http, time, stopping, inFlight, observe }: Del
       const durationMs = Math.round(time.monotonic() - started);
       const attempt = { answer: null, retryAfterMs: null, parsed: null, ...rest, at, durationMs };
       const { result, statusCode } = rest;
-      observe?.({ type: "attempt", deviceId: webhook.deviceId, result, statusCode, durationMs });
+      observe?.({ type: "attempt", deviceId: receiver.deviceId, result, statusCode, durationMs });
       return attempt;
     };
     try {
-      const answer = await http.request(webhook.url, {
+      const answer = await http.request(receiver.url, {
         method: "POST",
         headers,
         body,
-        timeoutMs: webhook.timeoutMs,
+        timeoutMs: receiver.timeoutMs,
         maxBytes: LARGEST_ANSWER,
         // Its `webhook-id` says so.
         repeatable: true,
@@ -125,13 +124,13 @@ function readAnswer(
   };
 }
 
-function headersOf(webhook: Webhook, id: string, at: number, body: string): Record<string, string> {
-  const own = Object.entries(webhook.headers).map(([name, value]) => [name.toLowerCase(), value]);
+function headersOf(receiver: Receiver, id: string, at: number, body: string): Record<string, string> {
+  const own = Object.entries(receiver.headers).map(([name, value]) => [name.toLowerCase(), value]);
   return {
     "user-agent": "Parley",
     ...Object.fromEntries(own),
     "content-type": "application/json",
-    ...signedHeaders(signingSecrets(webhook, at), id, at, body),
+    ...signedHeaders(signingSecrets(receiver, at), id, at, body),
   };
 }
 

@@ -3,20 +3,20 @@ import { NotOwner } from "../../store/errors.ts";
 import { createAlarm } from "./alarm.ts";
 import { createAttempts, type AttemptsDeps, type Probe } from "./attempts.ts";
 import type { DueRows } from "./due.ts";
-import { isActive } from "../registry.ts";
+import { isActive, namesOf, type Target } from "../receiver.ts";
 import { deliveryOf, type Delivery, type DeliveryRow } from "../rows.ts";
 import type { AttemptShare } from "./shares.ts";
 import { releaseNext } from "./waiting.ts";
 
 interface DeliveryQueueDeps extends AttemptsDeps {
-  deviceId: number;
+  target: Target;
   due: DueRows;
   share: AttemptShare;
   /** A commit has shown that another process has the number; called once or more. */
   onLost(): void;
 }
 
-/** Makes the attempts of one number that no message's lane makes: retries, replays, and what waited for a breaker. */
+/** Makes the attempts for one receiver that no message's lane makes: retries, replays, and what waited for a breaker. */
 export interface DeliveryQueue {
   /** Goes on where the rows are. */
   start(): void;
@@ -35,9 +35,9 @@ const LOOK_FOR_PROBES_MS = 5 * SECOND_MS;
 const PAUSE_AFTER_TROUBLE_MS = 5 * SECOND_MS;
 const NEVER = Number.POSITIVE_INFINITY;
 
-/** The queue of one number's webhook: all attempts that are not the first one in a lane. It lies in the table, whole. */
+/** The queue of one receiver: all attempts that are not the first one in a lane. It lies in the table, whole. */
 export function createDeliveryQueue(deps: DeliveryQueueDeps): DeliveryQueue {
-  const { deviceId, log, registry, breaker, due, share, now } = deps;
+  const { target, log, receiver, breaker, due, share, now } = deps;
   const alarm = createAlarm(deps.store.time, () => {
     scan = scan.then(look).catch(pauseAfter);
   });
@@ -57,7 +57,7 @@ export function createDeliveryQueue(deps: DeliveryQueueDeps): DeliveryQueue {
     if (!running) return;
     if (error instanceof NotOwner) return deps.onLost();
     log.error(
-      { err: error, device: deviceId },
+      { err: error, ...namesOf(target) },
       "webhook retries pause: could not read or write the database",
     );
     // Whatever else wakes the queue: nothing is posted again and again whose outcome cannot be kept.
@@ -69,7 +69,7 @@ export function createDeliveryQueue(deps: DeliveryQueueDeps): DeliveryQueue {
     if (!running) return;
     const probed = await runner.probe();
     if (dueAt <= now() && share.slotsLeft() > 0) await beginDue();
-    if (breaker.isCatchingUp() && !(await due.isBehind(deviceId, now()))) breaker.caughtUp();
+    if (breaker.isCatchingUp() && !(await due.isBehind(target, now()))) breaker.caughtUp();
     plan(probed);
   }
 
@@ -86,8 +86,8 @@ export function createDeliveryQueue(deps: DeliveryQueueDeps): DeliveryQueue {
   /** Begins what may go, and notes when the next may. */
   async function beginDue(): Promise<void> {
     dueAt = NEVER;
-    const webhook = registry.get(deviceId);
-    if (webhook === null || !isActive(webhook)) return registry.endForgotten(deviceId);
+    const asked = receiver.get();
+    if (asked === null || !isActive(asked)) return receiver.endForgotten();
     const next = await runner.beginDue();
     if (next !== null) dueAt = Math.min(dueAt, next);
   }
@@ -122,7 +122,7 @@ interface Around {
 
 /** Takes rows out of the table and makes their attempts. */
 function createRunner(deps: DeliveryQueueDeps, { isRunning, expect, failed }: Around) {
-  const { deviceId, breaker, due, share, now } = deps;
+  const { target, breaker, due, share, now } = deps;
   const attempts = createAttempts(deps);
 
   /** @returns when the next of what waits may go, Unix milliseconds; null: nobody knows of any */
@@ -134,10 +134,10 @@ function createRunner(deps: DeliveryQueueDeps, { isRunning, expect, failed }: Ar
     const most = share.slotsLeft();
     const [which, until] =
       lets === "all" ? (["all", at] as const) : (["first-retries", Math.min(at, lets.firstRetries)] as const);
-    const found = await due.due(deviceId, share.busyChats(), until, most, which);
+    const found = await due.due(target, share.busyChats(), until, most, which);
     const begun = await begin(found);
     // What is due and not found waits for its chat: whatever ends wakes the queue.
-    return begun === most || begun < found.length ? at : due.nextAt(deviceId, at);
+    return begun === most || begun < found.length ? at : due.nextAt(target, at);
   }
 
   /** @returns how many have begun */
@@ -156,7 +156,7 @@ function createRunner(deps: DeliveryQueueDeps, { isRunning, expect, failed }: Ar
   async function probe(): Promise<Probed> {
     const at = breaker.probeAt();
     if (at === null || at > now()) return "none";
-    const row = await due.firstOf(deviceId);
+    const row = await due.firstOf(target);
     if (row === null) return "idle";
     const delivery = await opened(deps, row);
     if (delivery !== null && isRunning() && share.of(delivery.id) === undefined) {
@@ -188,15 +188,16 @@ function createRunner(deps: DeliveryQueueDeps, { isRunning, expect, failed }: Ar
 
 /** A row that is damaged must not keep all others from going out. */
 async function opened(
-  { deviceId, store, log, now, observe }: DeliveryQueueDeps,
+  { target, store, log, now, observe }: DeliveryQueueDeps,
   row: DeliveryRow,
 ): Promise<Delivery | null> {
   try {
     return deliveryOf(row, store.box);
   } catch (error) {
     const { id } = row;
+    const { deviceId } = target;
     log.error(
-      { err: error, device: deviceId, delivery: id },
+      { err: error, ...namesOf(target), delivery: id },
       "cannot read a delivery from the database; giving it up",
     );
     const dead = { sql: "update deliveries set state = 'dead', next_at = null where id = ?", args: [id] };

@@ -1,6 +1,6 @@
 import type { Delivery } from "../rows.ts";
 
-/** Attempts at one number's webhook that are under way, and how many more it may have. */
+/** Attempts at one receiver that are under way, and how many more it may have. */
 export interface AttemptShare {
   /** Resolves with the attempt of a delivery; undefined when there is none. */
   of(id: string): Promise<void> | undefined;

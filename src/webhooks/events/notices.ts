@@ -2,7 +2,11 @@ import { devices } from "../../../drizzle/schema.ts";
 import { defineQuery } from "../../store/query.ts";
 import { NO_INTAKE, type Intake } from "../../store/write/intake.ts";
 import type { SecretBox, Store } from "../../store/store.ts";
-import { isActive, type Registry } from "../registry.ts";
+import type { Listeners } from "../listeners/listeners.ts";
+import { hears } from "../listeners/tellings.ts";
+import { isActive, type Receiver, type Target } from "../receiver.ts";
+import type { Registry } from "../registry.ts";
+import { publicAddress } from "./payload.ts";
 import { deliveryId, insertDelivery, type Delivery } from "../rows.ts";
 import {
   deviceEvent,
@@ -13,6 +17,7 @@ import {
   type StandingOf,
   type StateEvent,
 } from "./state-events.ts";
+import { happeningEvent, type Happening, type HappeningEvent } from "./happening-events.ts";
 import type { WebhookEvent } from "../webhook-event.ts";
 
 interface NoticesDeps {
@@ -20,6 +25,7 @@ interface NoticesDeps {
   /** Unix milliseconds. */
   now: () => number;
   registry: Pick<Registry, "get">;
+  listeners: Pick<Listeners, "of">;
   /** Something of the number may go now. */
   wake(deviceId: number): void;
   observe?: (event: WebhookEvent) => void;
@@ -35,16 +41,18 @@ export interface ReachedState extends Omit<SentStanding, "device"> {
 
 /**
  * Events that no message brings: what became of messages that were sent, and how numbers do. Their rows belong into the
- * commit of what they tell of; they are posted by the number's queue, in the order of their chat, and never answered.
+ * commit of what they tell of; they are posted by the receivers' queues, in the order of their chat, and never answered.
  */
 export interface Notices {
-  /** Whether the number's webhook wants to know what becomes of messages. */
+  /** Whether the number's webhook, or a listener, wants to know what becomes of messages. */
   listens(deviceId: number): boolean;
   reached(reached: ReachedState[]): Intake;
   /** WhatsApp lets a number write to nobody new. @param until Unix milliseconds; null: it does again */
   locked(deviceId: number, until: number | null): Promise<Intake>;
   /** The owner has read messages on another device of the number. */
   read(deviceId: number, reading: Omit<ReadElsewhere, "number">): Promise<Intake>;
+  /** What people do, and no message tells of. */
+  happened(deviceId: number, happenings: readonly Happening[]): Promise<Intake>;
   /** A number is in another state. */
   moved(deviceId: number, standing: StandingOf): Intake;
 }
@@ -54,38 +62,20 @@ const NUMBER = defineQuery("select number, state from devices where id = ?", {
   state: devices.state,
 });
 
+type Posted = StateEvent | HappeningEvent;
+
 interface Notice {
   /** What makes it this one and no other of its number: told twice, it is posted once. */
   key: string;
   /** Canonical key of the chat in whose order it is posted. */
   chat: string;
-  event(id: string): StateEvent;
+  event(id: string): Posted;
 }
 
-/** Notices for the webhooks of all numbers. */
-export function createNotices({ store, now, registry, wake, observe }: NoticesDeps): Notices {
-  const { box } = store;
-
-  function webhookFor(deviceId: number, name: StateEvent["type"]) {
-    const webhook = registry.get(deviceId);
-    return webhook !== null && isActive(webhook) && webhook.events.includes(name) ? webhook : null;
-  }
-
-  function post(deviceId: number, name: StateEvent["type"], notices: Notice[]): Intake {
-    const webhook = webhookFor(deviceId, name);
-    if (webhook === null || notices.length === 0) return NO_INTAKE;
-    const deliveries = notices.map((notice) => deliveryOf(box, deviceId, notice, now()));
-    return {
-      statements: deliveries.map((delivery) => {
-        const progress = { state: "pending", nextAt: delivery.createdAt } as const;
-        return insertDelivery(box, delivery, webhook.url, progress, "behind");
-      }),
-      committed() {
-        wake(deviceId);
-        for (const { id } of deliveries) observe?.({ type: "delivery", deviceId, id });
-      },
-    };
-  }
+/** Notices for the webhooks and listeners of all numbers. */
+export function createNotices(deps: NoticesDeps): Notices {
+  const { store, now } = deps;
+  const { isToldOf, post } = createPosts(deps);
 
   function moved(deviceId: number, standing: StandingOf, key: string): Intake {
     const chat = `${standing.number}@s.whatsapp.net`;
@@ -93,7 +83,7 @@ export function createNotices({ store, now, registry, wake, observe }: NoticesDe
   }
 
   return {
-    listens: (deviceId) => webhookFor(deviceId, "status") !== null,
+    listens: (deviceId) => isToldOf(deviceId, "status"),
 
     reached(reached) {
       const [first] = reached;
@@ -107,7 +97,7 @@ export function createNotices({ store, now, registry, wake, observe }: NoticesDe
     },
 
     async read(deviceId, { waIds, ...told }) {
-      if (webhookFor(deviceId, "read") === null) return NO_INTAKE;
+      if (!isToldOf(deviceId, "read")) return NO_INTAKE;
       const known = await store.readOne(NUMBER, [deviceId]);
       if (known === null) return NO_INTAKE;
       const where = { ...told, number: known.number };
@@ -117,8 +107,21 @@ export function createNotices({ store, now, registry, wake, observe }: NoticesDe
       return post(deviceId, "read", notices);
     },
 
+    async happened(deviceId, happenings) {
+      const wanted = happenings.filter(({ type }) => isToldOf(deviceId, type));
+      const known = wanted.length === 0 ? null : await store.readOne(NUMBER, [deviceId]);
+      if (known === null) return NO_INTAKE;
+      // All of them are of one type.
+      const notices = wanted.map((happening): Notice => ({
+        key: `${happening.type}:${happening.chat}:${happening.key}`,
+        chat: happening.chat,
+        event: (id) => happeningEvent(id, known.number, happening),
+      }));
+      return post(deviceId, wanted[0]!.type, notices);
+    },
+
     async locked(deviceId, until) {
-      if (webhookFor(deviceId, "device") === null) return NO_INTAKE;
+      if (!isToldOf(deviceId, "device")) return NO_INTAKE;
       const known = await store.readOne(NUMBER, [deviceId]);
       if (known === null) return NO_INTAKE;
       const standing = { ...known, at: now(), reason: until === null ? null : "reachout_locked", until };
@@ -129,17 +132,58 @@ export function createNotices({ store, now, registry, wake, observe }: NoticesDe
   };
 }
 
+/** Who is told of what, and the deliveries that tell them. */
+function createPosts({ store, now, registry, listeners, wake, observe }: NoticesDeps) {
+  const { box } = store;
+
+  /** @param chat null: the event is about none, or any will do */
+  function toldOf(deviceId: number, name: Posted["type"], chat: string | null): Receiver[] {
+    const webhook = registry.get(deviceId);
+    const isWanted = webhook !== null && isActive(webhook) && webhook.events.includes(name);
+    const place = chat === null ? null : { destination: publicAddress(chat), aliases: [] };
+    const told = listeners.of(deviceId).filter((listener) => hears(listener, name, place));
+    return isWanted ? [webhook, ...told] : told;
+  }
+
+  const isToldOf = (deviceId: number, name: Posted["type"]): boolean =>
+    toldOf(deviceId, name, null).length > 0;
+
+  function post(deviceId: number, name: Posted["type"], notices: Notice[]): Intake {
+    const posts = notices.flatMap((notice) =>
+      // A number's own state is about no chat.
+      toldOf(deviceId, name, name === "device" ? null : notice.chat).map(({ listener, url }) => ({
+        delivery: deliveryOf(box, { deviceId, listener }, notice, now()),
+        url,
+      })),
+    );
+    if (posts.length === 0) return NO_INTAKE;
+    return {
+      statements: posts.map(({ delivery, url }) => {
+        const progress = { state: "pending", nextAt: delivery.createdAt } as const;
+        return insertDelivery(box, delivery, url, progress, "behind");
+      }),
+      committed() {
+        wake(deviceId);
+        for (const { delivery } of posts) observe?.({ type: "delivery", deviceId, id: delivery.id });
+      },
+    };
+  }
+
+  return { isToldOf, post };
+}
+
 function deliveryOf(
   box: SecretBox,
-  deviceId: number,
+  { deviceId, listener }: Target,
   { key, chat, event }: Notice,
   createdAt: number,
 ): Delivery {
-  const id = deliveryId(box, deviceId, key);
+  const id = deliveryId(box, deviceId, key, listener);
   const posted = event(id);
   return {
     id,
     deviceId,
+    listener,
     inboxId: 0,
     messageId: posted.id,
     chat,

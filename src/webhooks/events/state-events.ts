@@ -91,8 +91,13 @@ export function deviceEvent(id: string, { number, state, at, reason, until }: St
   };
 }
 
-/** Every field of an event that says nothing of a message. */
+/** Every field of an event that says nothing of a message, nor of a state. */
 function withoutMessage(id: string, device: string, at: number): Omit<StateEvent, "type" | "state"> {
+  return { ...nothingSaid(id, device, at), reason: null, until: null, error: null };
+}
+
+/** Every field of an event that no message brings. */
+export function nothingSaid(id: string, device: string, at: number): Omit<WebhookEvent, "type"> {
   return {
     message: "",
     text: "",
@@ -116,8 +121,5 @@ function withoutMessage(id: string, device: string, at: number): Omit<StateEvent
     target_id: null,
     poll: null,
     handled_by: null,
-    reason: null,
-    until: null,
-    error: null,
   };
 }

@@ -29,6 +29,8 @@ export interface ReplyGuard {
 }
 
 interface LateRepliesDeps {
+  /** Null once it is gone: nothing is sent for it any more. */
+  webhook(): Webhook | null;
   drafts: Drafts;
   outbox: ReplyOutbox;
   loopGuard: ReplyGuard;
@@ -49,7 +51,7 @@ export interface Effects {
 /** Replies to attempts that are not made in the chat's lane. */
 export interface LateReplies {
   /** An event that was answered before keeps its answer. */
-  to(delivery: Delivery, made: Attempt, webhook: Webhook): Promise<Effects>;
+  to(delivery: Delivery, made: Attempt): Promise<Effects>;
 }
 
 /** The loop guard counts replies per minute. */
@@ -57,12 +59,15 @@ const LOOP_GUARD_LOOKS_BACK_MS = 60_000;
 const GUARDED = "not sent: the loop guard keeps automatic replies from this chat";
 
 /** Replies of retries and replays. The loop guard is asked about them, unless a queue is being worked off. */
-export function createLateReplies({ drafts, outbox, loopGuard, holds, now }: LateRepliesDeps): LateReplies {
-  async function to(delivery: Delivery, made: Attempt, webhook: Webhook): Promise<Effects> {
+export function createLateReplies(deps: LateRepliesDeps): LateReplies {
+  const { drafts, outbox, loopGuard, holds, now } = deps;
+
+  async function to(delivery: Delivery, made: Attempt): Promise<Effects> {
+    const webhook = deps.webhook();
     const { deviceId, inboxId, chat, target } = delivery;
     const nothing: Effects = { statements: [], reply: null, committed: () => undefined };
     // A replayed event that was answered before keeps its answer.
-    if (made.parsed === null || (delivery.reply?.ids.length ?? 0) > 0) return nothing;
+    if (webhook === null || made.parsed === null || (delivery.reply?.ids.length ?? 0) > 0) return nothing;
     // A queue that is worked off is no loop, however long it is.
     const queued = delivery.attempts === 0 || now() - delivery.createdAt > LOOP_GUARD_LOOKS_BACK_MS;
     const guard = async (): Promise<string | null> =>

@@ -6,7 +6,9 @@ import { NotOwner } from "../../store/errors.ts";
 import { createAhead } from "../send/ahead.ts";
 import { syncAppStateApart } from "../life/app-state.ts";
 import { watchCaughtUp, type CaughtUp } from "../life/caught-up.ts";
+import { listenForContacts } from "../receive/address-book.ts";
 import { takeCalls } from "../receive/calls.ts";
+import { changeChat, listenForChatSettings } from "../life/chat-settings.ts";
 import { watchClock } from "../life/clock.ts";
 import { watchForStalls } from "../life/stall-watchdog.ts";
 import { uploadFirstPreKeys } from "../life/first-pre-keys.ts";
@@ -24,7 +26,9 @@ import { takeTurnsByChat, type ChatTurns } from "../receive/chat-turns.ts";
 import { createChannels, type Channels } from "../groups/socket-channels.ts";
 import type { SendOutcome, WhatsAppConnection } from "../port.ts";
 import { noteNewIdentity } from "../receive/new-identities.ts";
+import { listenForMoves, listenForPresence, watchPresence } from "../receive/presence.ts";
 import { acknowledgeWhenStored } from "../receive/receipt-acks.ts";
+import { askForDetails, setBlocked } from "../devices/contact-details.ts";
 import { checkNumbers } from "../devices/number-checks.ts";
 import { forgetDevices } from "../devices/participants.ts";
 import { createPrivacyTokens } from "../send/privacy-tokens.ts";
@@ -35,6 +39,9 @@ import { startRecovery } from "../receive/recovery.ts";
 import { createSessions } from "../send/sessions.ts";
 import { rememberNothingSent } from "../send/resend.ts";
 import { sendMessage, type SendDeps } from "../send/send.ts";
+import { noteGroupTimers, setTimer } from "../send/timer-setting.ts";
+import type { ChatTimers } from "../send/chat-timers.ts";
+import type { Store } from "../../store/store.ts";
 import { closeQuickly, isRefusedClient } from "../life/socket-end.ts";
 import { createProfile } from "../life/profile.ts";
 import { createGroupAdmin } from "../groups/group-admin.ts";
@@ -99,8 +106,10 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
     tokens: createPrivacyTokens(socket, time),
     standing,
   };
-  const { groups, hosts } = parts;
-  return surface(sending, { caughtUp, groups, channels: createChannels(socket), hosts, life, passkey });
+  const { groups, hosts, timers } = parts;
+  const { store } = deps;
+  const channels = createChannels(socket);
+  return surface(sending, { caughtUp, groups, channels, hosts, life, passkey, timers, store });
 }
 
 function takeTurns(
@@ -153,11 +162,16 @@ function attach(socket: WASocket, deps: ConnectionDeps, parts: ConnectionParts):
     },
     onNewIdentity: (jids) => noteNewIdentity({ auth, memory, own: receiving.own }, jids),
     onAskedTooOften: (ms) => void (memory.asking.pausedUntil = store.now() + ms),
+    onGroupTimers: (changes, since) => void noteGroupTimers(store, parts.timers, changes, since),
     onRetryRequest: (waId, jid) => witness.sentElsewhere(deviceId, { waId, jid }),
   });
   uploadFirstPreKeys(socket, auth);
   rotateSignedPreKey(socket, auth, store.time);
   listenForLids(socket, parts.lidChanges);
+  listenForContacts(socket, listener);
+  listenForChatSettings(socket, listener);
+  listenForPresence(socket, listener);
+  listenForMoves(socket, listener);
   takeCalls(socket, {
     ...receiving,
     rejects: () => listener.rejectsCalls?.() ?? false,
@@ -252,6 +266,8 @@ function surface(
     hosts: MediaHostsSource;
     life: ConnectionLife;
     passkey: PasskeyLinking;
+    timers: ChatTimers;
+    store: Pick<Store, "writer" | "now">;
   },
 ): WhatsAppConnection {
   const { groups, channels, hosts, life, passkey } = parts;
@@ -275,6 +291,8 @@ function surface(
     profile: createProfile(socket),
     group: groups.one,
     checkNumbers: (numbers) => checkNumbers(socket, numbers),
+    contactDetails: (jid) => askForDetails(socket, jid),
+    setBlocked: (jid, blocked) => setBlocked(socket, jid, blocked),
     channel: channels.find,
     followChannel: channels.follow,
     unfollowChannel: channels.unfollow,
@@ -290,6 +308,10 @@ function surface(
           fromMe: false,
         })),
       ),
+    watchPresence: (chat) => watchPresence(socket, chat),
+    goOffline: () => socket.sendPresenceUpdate("unavailable"),
+    changeChat: (chat, settings, last) => changeChat(socket, chat, settings, last),
+    setTimer: (chat, names, seconds) => setTimer(sending, parts, { chat, names, seconds }),
     showState: (chat, state) => socket.sendPresenceUpdate(state === "typing" ? "composing" : state, chat),
     mediaHosts: async () => (await hosts.get()).hosts,
     reuploadMedia: (message, timeoutMs) => requestReupload(socket, message, timeoutMs, time),

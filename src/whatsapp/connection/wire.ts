@@ -3,13 +3,14 @@ import type { Acks } from "../send/acks.ts";
 import type { OwnIds } from "../addresses.ts";
 import { readChannelChanges } from "../receive/channel-changes.ts";
 import { pairsIn, readGroupChanges } from "../groups/group-changes.ts";
+import { readGroupHappenings } from "../groups/group-happenings.ts";
 import { renewOurKey } from "../send/group-message.ts";
-import type { ConnectionListener } from "../port.ts";
+import type { ConnectionListener, GroupChange } from "../port.ts";
 import { withoutDevice } from "../jids.ts";
 import { childOf, childrenOf } from "../nodes.ts";
 import type { RetryRequests } from "../signal/session-keeping.ts";
 import { SECOND_MS } from "../../model/time.ts";
-import { countIn, dateUndated } from "../stanza-numbers.ts";
+import { countIn, dateUndated, secondsIn } from "../stanza-numbers.ts";
 import type { Groups } from "../groups/socket-groups.ts";
 import type { Stanzas } from "../receive/stanzas.ts";
 
@@ -36,6 +37,8 @@ interface WireDeps {
   onNewIdentity(jids: (string | undefined)[]): Promise<void>;
   /** WhatsApp has refused a question because of too many, and says for how long. */
   onAskedTooOften(ms: number): void;
+  /** Groups have another timer. @param since Unix seconds */
+  onGroupTimers(changes: GroupChange[], since: number): void;
   /** Somebody could not read a message of this number. */
   onRetryRequest(waId: string, jid: string): void;
 }
@@ -63,6 +66,9 @@ export function listenToStanzas(socket: WASocket, deps: WireDeps): void {
     const changes = readGroupChanges(node, deps.own());
     changes.forEach(deps.groups.change);
     deps.listener.tell({ type: "groups", changes });
+    const happenings = readGroupHappenings(node, deps.own());
+    if (happenings.length > 0) deps.listener.tell({ type: "groupHappenings", happenings });
+    deps.onGroupTimers(changes, secondsIn(node.attrs.t));
     // Whoever had the number before could read on. Source: whatsapp-rust, which does as WhatsApp Web.
     for (const change of changes)
       if (change.kind === "members" && change.action === "modify") void renewOurKey(socket, change.id);

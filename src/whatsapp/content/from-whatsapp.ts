@@ -3,6 +3,7 @@ import type { Incoming, Quoted } from "../../model/messages.ts";
 import {
   personOf,
   readEnvelope,
+  VERIFIED_NAME,
   type NumberOfLid,
   type OwnIds,
   type StanzaAttributes,
@@ -37,6 +38,7 @@ export function toIncoming(
     number: sender.number,
     lid: sender.lid,
     pushName: attributes.notify ?? "",
+    ...(attributes[VERIFIED_NAME] !== undefined && { verifiedName: attributes[VERIFIED_NAME] }),
     timestamp: secondsIn(attributes.t),
     ...(attributes.offline !== undefined && { waited: true as const }),
     ...expiry(attributes, content),

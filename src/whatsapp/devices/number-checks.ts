@@ -1,10 +1,9 @@
 import type { BinaryNode, WASocket } from "@whiskeysockets/baileys";
 import { userOf } from "../jids.ts";
-import { childOf, childrenOf } from "../nodes.ts";
-import { RateOverlimit, type CheckedNumber } from "../port.ts";
+import { childOf, childrenOf, textOf } from "../nodes.ts";
+import type { CheckedNumber } from "../port.ts";
+import { askAboutUsers } from "./questions.ts";
 import { Unanswered } from "./unanswered.ts";
-
-const TOO_MANY_REQUESTS = 429;
 
 /**
  * Whether somebody has these numbers at WhatsApp. By the question that phones ask about their address books, and not Baileys' own
@@ -31,7 +30,7 @@ export async function checkNumbers(socket: WASocket, numbers: readonly string[])
   return found;
 }
 
-async function ask(socket: WASocket, numbers: readonly string[]): Promise<BinaryNode | undefined> {
+function ask(socket: WASocket, numbers: readonly string[]): Promise<BinaryNode | undefined> {
   const users = numbers.map((number) => ({
     tag: "user",
     attrs: {},
@@ -41,31 +40,7 @@ async function ask(socket: WASocket, numbers: readonly string[]): Promise<Binary
     { tag: "contact", attrs: {} },
     { tag: "lid", attrs: {} },
   ];
-  const parts = [
-    { tag: "query", attrs: {}, content: query },
-    { tag: "list", attrs: {}, content: users },
-  ];
-  const sid = socket.generateMessageTag();
-  const attrs = { sid, mode: "query", last: "true", index: "0", context: "interactive" };
-  try {
-    return (await socket.query({
-      tag: "iq",
-      attrs: { to: "s.whatsapp.net", type: "get", xmlns: "usync" },
-      content: [{ tag: "usync", attrs, content: parts }],
-    })) as BinaryNode | undefined;
-  } catch (error) {
-    if ((error as { data?: unknown }).data === TOO_MANY_REQUESTS) throw new RateOverlimit();
-    throw error;
-  }
-}
-
-function textOf(node: BinaryNode | undefined): string {
-  const content = node?.content;
-  return typeof content === "string"
-    ? content
-    : content instanceof Uint8Array
-      ? Buffer.from(content).toString()
-      : "";
+  return askAboutUsers(socket, query, users);
 }
 
 /** Whoever writes from that LID is known by number then. */

@@ -24,10 +24,11 @@ async function write(socket: Socket, change: ChatModification, jid: string): Pro
     await socket.chatModify(change, jid).finally(refused.end);
     const names = refused.names();
     if (names.length === 0) return;
-    if (attempt === ATTEMPTS) throw new Error("Other devices of the number write all the time.");
+    // What the library has noted of it by now never was.
     const nothing = Object.fromEntries(names.map((name) => [name, null]));
     await socket.authState.keys.set({ "app-state-sync-version": nothing });
     await socket.resyncAppState(names, false);
+    if (attempt === ATTEMPTS) throw new Error("Other devices of the number write all the time.");
   }
 }
 

@@ -1,4 +1,7 @@
 import type { PasskeyRequest } from "../../model/passkey.ts";
+import type { ChatChange } from "./chats.ts";
+import type { GroupHappening, MovedPerson, Presence } from "./happenings.ts";
+import type { BookEntry } from "./contacts.ts";
 import type { ChannelChange, GroupChange } from "./groups.ts";
 import type { Closed, MessageReceipt, NewChats, OwnReading, ReachoutLock } from "./told.ts";
 
@@ -40,7 +43,16 @@ export type ChatEvent =
   /** What WhatsApp tells of groups, in its order. Empty: all of them changed somehow. */
   | { type: "groups"; changes: GroupChange[] }
   /** The same of channels. */
-  | { type: "channels"; changes: ChannelChange[] };
+  | { type: "channels"; changes: ChannelChange[] }
+  /** Whom the number's phone knows, some or all of them. */
+  | { type: "book"; entries: BookEntry[] }
+  /** The phone, or another companion, shows chats in another way. */
+  | { type: "chatSettings"; changes: ChatChange[] }
+  /** What was done to groups, in its order, for people to read. */
+  | { type: "groupHappenings"; happenings: GroupHappening[] }
+  /** How somebody is, whether anybody asked or not. */
+  | { type: "seen"; presence: Presence }
+  | { type: "moved"; moved: MovedPerson };
 
 /** What WhatsApp tells until it is stored here. */
 export type AcknowledgedEvent =

@@ -3,7 +3,7 @@ import type { Logger } from "../../log.ts";
 import type { Incoming } from "../../model/messages.ts";
 import { baileys } from "../baileys.ts";
 import { timerSetAt, type ChatTimer } from "../content/chat-timer.ts";
-import { isLid, isPn, withoutDevice } from "../jids.ts";
+import { isGroup, isLid, isPn, withoutDevice } from "../jids.ts";
 import { linkedAt } from "../life/linked-at.ts";
 import { SECOND_MS } from "../../model/time.ts";
 import type { Acks } from "../send/acks.ts";
@@ -107,12 +107,14 @@ export function startRecovery(
   };
 }
 
-/** What the history says of a chat with a person whose messages disappear. A later word of either side is newer than this one. */
+/** What the history says of a chat whose messages disappear. A later word of either side is newer than this one. */
 function timerOf(chat: Chat): NamedTimer[] {
   const { id, pnJid, lidJid, ephemeralExpiration, ephemeralSettingTimestamp } = chat;
   const seconds = baileys.toNumber(ephemeralExpiration);
   const since = baileys.toNumber(ephemeralSettingTimestamp);
-  const names = [id, pnJid, lidJid].map(withoutDevice).filter((name) => isPn(name) || isLid(name));
+  const names = [id, pnJid, lidJid]
+    .map(withoutDevice)
+    .filter((name) => isPn(name) || isLid(name) || isGroup(name));
   if (names.length === 0 || !(seconds > 0)) return [];
   const timer = timerSetAt(seconds, since);
   return timer === null ? [] : [{ names: [...new Set(names)], timer }];

@@ -1,6 +1,6 @@
 import type { BinaryNode } from "@whiskeysockets/baileys";
 import type { Time } from "../../model/time.ts";
-import type { StanzaAttributes } from "../addresses.ts";
+import { VERIFIED_NAME, type StanzaAttributes } from "../addresses.ts";
 import { createLru } from "../../model/lru.ts";
 import { verifiedNameIn } from "../content/verified-name.ts";
 
@@ -85,8 +85,10 @@ export function createStanzas({ monotonic }: Pick<Time, "monotonic">): Stanzas {
 
 /** A business that does not say what it calls itself is called by its verified name. */
 function nameBusiness({ attrs }: BinaryNode, children: readonly BinaryNode[]): void {
-  const name = attrs.notify ? null : verifiedNameIn(children);
-  if (name !== null) attrs.notify = name;
+  const name = verifiedNameIn(children);
+  if (name === null) return;
+  attrs[VERIFIED_NAME] = name;
+  attrs.notify ||= name;
 }
 
 const nameOf = ({ from, participant, id }: StanzaAttributes): string => `${from} ${participant ?? ""} ${id}`;

@@ -23,6 +23,7 @@ const NOT_ASKED: Record<string, string> = {
   "/groups/{id}": "asks WhatsApp",
   "/groups/{id}/invite": "asks WhatsApp",
   "/groups/{id}/requests": "asks WhatsApp",
+  "/contacts/{contact}": "asks WhatsApp",
   "/media/{token}": "the folder has no files",
   "/console/session": "tells of the browser's own session alone",
 };
@@ -118,6 +119,8 @@ function listsOf({ number, message, chat }: Some, path: Path): string[] {
     ]),
     path("/scheduled"),
     ...filtered(chats!, [`sender=${number}`, "q=Ana", "q=nobody", `q=${chat.slice(-6)}`]),
+    ...filtered(`${path("/contacts")}?sender=${number}`, []),
+    `/contacts?sender=${number}&q=nobody`,
     ...filtered(deliveries!, [
       `device=${number}`,
       ...DELIVERY_STATES.map((state) => `state=${state}`),
@@ -133,7 +136,7 @@ function recordsOf({ number, message, sent, delivery }: Some, path: Path): strin
   const since = new Date(Date.now() - 200 * DAY_MS).toISOString();
   const audit = path("/devices/{number}/audit", { number });
   const trace = (id: string): string => `${path("/messages/{id}/trace", { id })}?sender=${number}`;
-  const ofNumber = ["", "/why", "/webhook", "/bots", "/bots/routes"];
+  const ofNumber = ["", "/why", "/webhook", "/webhooks", "/bots", "/bots/routes"];
   return [
     path("/messages/{id}", { id: sent }),
     trace(sent),

@@ -692,6 +692,7 @@ describe("webhooks", () => {
     const delivery: DeliveryRecord = {
       id: "msg_0a",
       device: OWN_NUMBER,
+      listener: null,
       messageId: "ABC",
       type: "text",
       url,

@@ -103,6 +103,7 @@ describe("a key's list of devices", () => {
           find: () => ({
             id: "d",
             device: OUTSIDE,
+            listener: null,
             messageId: "m",
             type: "text",
             url: "http://x",

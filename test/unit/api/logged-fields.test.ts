@@ -60,6 +60,7 @@ it("everything that is no GET and no send is logged, unless it says why it chang
   );
   expect(silent.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual([
     "POST /admin/alerts/test",
+    "POST /chats/{chat}/presence",
     "POST /chats/{chat}/read",
     "POST /chats/{chat}/typing",
     "POST /check-numbers",

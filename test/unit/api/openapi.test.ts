@@ -254,6 +254,7 @@ describe("the OpenAPI document", () => {
       "POST /check-numbers",
       "GET /devices/{number}/audit",
       "POST /devices/{number}/webhook/test",
+      "GET /devices/{number}/webhooks",
       "GET /deliveries/{id}",
       "GET /bots",
       "GET /devices/{number}/bots",

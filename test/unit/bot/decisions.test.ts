@@ -123,4 +123,22 @@ describe("why a message was answered or not", () => {
       "The webhook was not asked.",
     ]);
   });
+
+  it("names listeners, which answer nothing and take no bot's place", () => {
+    const trail = [{ by: "listeners", outcome: "forwarded" }];
+    const decision = {
+      message_id: "3A",
+      chat: "1",
+      type: "text",
+      by: null,
+      route: null,
+      guard: null,
+      at: "",
+    };
+    expect(sentencesOf({ ...decision, trail })).toEqual([
+      "No bot has a route for the message.",
+      "Listeners got the message.",
+      "Nobody answered.",
+    ]);
+  });
 });

@@ -113,6 +113,7 @@ export async function waits(
   const delivery: Delivery = {
     id,
     deviceId,
+    listener: "",
     inboxId: 0,
     messageId: id,
     chat,

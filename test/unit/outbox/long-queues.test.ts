@@ -3,7 +3,7 @@ import { StorageUnavailable } from "../../../src/store/errors.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { systemTime } from "../../../src/model/time.ts";
 import type { QueuedMessage } from "../../../src/outbox/sending/chats.ts";
-import { createPace } from "../../../src/outbox/sending/pace.ts";
+import { createPace } from "../../../src/outbox/sending/holdups/pace.ts";
 import { createSender } from "../../../src/outbox/sending/sender.ts";
 import { configFor, silentLog, temporaryFolder } from "../store/temporary.ts";
 import {

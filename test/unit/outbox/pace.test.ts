@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createPace } from "../../../src/outbox/sending/pace.ts";
+import { createPace } from "../../../src/outbox/sending/holdups/pace.ts";
 import { jid, manualClock, reply, scriptedLine, startRun, submitTo, wroteAt } from "./harness.ts";
 
 const DAY = 24 * 60 * 60 * 1000;

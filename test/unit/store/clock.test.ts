@@ -8,7 +8,7 @@ import { DEADLINES, watchClock, type ClockWatch } from "../../../src/store/clock
 import { openStore } from "../../../src/store/open.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { createIdempotency } from "../../../src/outbox/submitting/idempotency.ts";
-import { createReachout } from "../../../src/outbox/sending/reachout.ts";
+import { createReachout } from "../../../src/outbox/sending/holdups/reachout.ts";
 import { createChats } from "../../../src/pipeline/chats.ts";
 import { createHolds } from "../../../src/webhooks/holds.ts";
 import { sweepJournal } from "../../../src/whatsapp/signal/journal-rows.ts";
@@ -17,10 +17,18 @@ import { rawRows } from "./rows.ts";
 
 /** Times that nothing waits for, and a date that its owner has named. */
 const NO_DEADLINES = [
-  ...["accounts", "api_keys", "devices", "journal", "outbox", "deliveries", "media_files", "channels"].map(
-    (table) => `${table}.created_at`,
-  ),
-  ...["wa_creds", "wa_keys", "webhooks", "bot_sessions", "bot_dialogues"].map(
+  ...[
+    "accounts",
+    "api_keys",
+    "devices",
+    "journal",
+    "outbox",
+    "listeners",
+    "deliveries",
+    "media_files",
+    "channels",
+  ].map((table) => `${table}.created_at`),
+  ...["wa_creds", "wa_keys", "webhooks", "listeners", "bot_sessions", "bot_dialogues"].map(
     (table) => `${table}.updated_at`,
   ),
   "api_keys.expires_at",
@@ -28,6 +36,12 @@ const NO_DEADLINES = [
   ...["api_keys", "sessions", "links"].map((table) => `${table}.last_used_at`),
   "lid_map.seen_at",
   "number_checks.checked_at",
+  "chat_settings.updated_at",
+  // By the phone's clock.
+  "chat_settings.muted_until",
+  "contacts.asked_at",
+  "contacts.created_at",
+  "contacts.seen_at",
   "connections.opened_at",
   "connections.closed_at",
   "missing_messages.noticed_at",

@@ -1,6 +1,8 @@
-import { expect, it, onTestFinished } from "vitest";
+import { readdirSync } from "node:fs";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { systemTime } from "../../../src/model/time.ts";
 import { watchCondition } from "../../../src/store/condition.ts";
+import { createBallast } from "../../../src/store/file/ballast.ts";
 import { eraseRecord } from "../../../src/store/erase.ts";
 import { configFor, silentLog, temporaryFolder } from "./temporary.ts";
 
@@ -37,4 +39,16 @@ it("a damaged file takes nothing any more", () => {
 
   expect(condition.state).toBe("damaged");
   expect(condition.refusal(eraseRecord(1, 0))).toContain("doctor");
+});
+
+it("writes nothing to the folder any more when it is closed", async () => {
+  const folder = temporaryFolder();
+  const ballast = createBallast(folder);
+  const made = ballast.make();
+  await vi.waitFor(() => expect(readdirSync(folder)).toEqual(["ballast.new"]), { interval: 0 });
+  await ballast.stop();
+  expect(readdirSync(folder)).toEqual([]);
+  expect(await made).toBe(true);
+  expect(await ballast.make()).toBe(true);
+  expect(readdirSync(folder)).toEqual(["ballast"]);
 });

@@ -46,6 +46,7 @@ const MAY_SCAN = [
   "devices",
   "d",
   "webhooks",
+  "listeners",
   "wa_creds",
   "reachout_locks",
   "send_brakes",

@@ -204,7 +204,7 @@ describe("when the pause is over", () => {
     let onLook = (): void => undefined;
     const read: Store["read"] = (query, args) => {
       // The worker's look at what of a number is due.
-      if (args?.[1] === "[]") onLook();
+      if (args?.[2] === "[]") onLook();
       return whole.read(query, args);
     };
     const parley = await gateway({ ...whole, read });

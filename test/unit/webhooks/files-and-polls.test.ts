@@ -354,6 +354,7 @@ function someDelivery(): Delivery {
   return {
     id: "msg_1",
     deviceId: 1,
+    listener: "",
     inboxId: 1,
     messageId: "3A1",
     chat: "15550001@s.whatsapp.net",

@@ -181,6 +181,11 @@ export async function gateway(
       await commitIntake(store.writer, path.receive(device, NUMBER, [message]));
       return message;
     },
+    /** The number is in another state; resolves when its events are stored. */
+    moved: (state: string, at: number) => {
+      const standing = { number: NUMBER, state, at, reason: null, until: null };
+      return commitIntake(store.writer, path.moved(DEVICE, standing));
+    },
     configure: (url: string, change: Partial<WebhookSettings> = {}) =>
       webhooks.put(DEVICE, { url, ...change }),
     deliveries: async () => (await webhooks.deliveries.list({ deviceIds: [DEVICE], limit: 100 })).deliveries,

@@ -150,7 +150,8 @@ describe("a list of many rows", () => {
     const before = statements().length;
     const replays = createReplays({
       store,
-      registry: { get: () => ({ enabled: true, mode: "always" }) as never },
+      registry: { get: () => ({ enabled: true, mode: "always", listener: "" }) as never },
+      listeners: { of: () => [] },
       tryNow: () => undefined,
       find: async () => null,
     });

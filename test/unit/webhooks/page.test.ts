@@ -10,6 +10,7 @@ import { nextPause, resultOf } from "../../../src/webhooks/attempts/schedule.ts"
 import { createSecret, signedHeaders } from "../../../src/webhooks/events/sign.ts";
 import { mannerFields } from "../../../src/model/content/manner.ts";
 import { parseReply } from "../../../src/webhooks/replies/reply.ts";
+import { newListener } from "../../../src/webhooks/listeners/settings.ts";
 import { webhookInput } from "../../../src/webhooks/settings.ts";
 import { temporaryFolder } from "../store/temporary.ts";
 
@@ -90,6 +91,11 @@ describe("docs/webhooks.md", () => {
     const settings = namesIn(section("Set it")).filter((name) => name !== "Setting");
     expect(settings.toSorted()).toEqual(Object.keys(webhookInput.shape).toSorted());
     expect(namesIn(section("The event")).toSorted()).toEqual(Object.keys(webhookEvent.shape).toSorted());
+  });
+
+  it("names every setting of a listener, and no other", () => {
+    const settings = namesIn(section("Listeners")).filter((name) => name !== "Setting");
+    expect(settings.toSorted()).toEqual(Object.keys(newListener.shape).toSorted());
   });
 
   it("names every field that a reply may have beside its content", () => {

@@ -98,7 +98,12 @@ export const handBackCall = ({ sender, chat }: Place): Call => ({
 });
 
 /** What a person writes: one of the sends, as it stands in the request's body. */
-export type Written = { msgid?: string; send_at?: string } & Content;
+export type Written = {
+  msgid?: string;
+  send_at?: string;
+  mentions?: string[];
+  mention_all?: boolean;
+} & Content;
 
 type Content =
   | { kind: "text"; message: string }
@@ -108,6 +113,7 @@ type Content =
       url: string;
       caption?: string;
       ptt?: string;
+      filename?: string;
       /** What it is called on the screen, where its address says nothing; not sent. */
       shown?: string;
     }

@@ -25,12 +25,12 @@ export const typeText = (type: string, t: Translate): string | null =>
 /** Who wrote what went out, or answered what came. */
 export interface Author {
   /** `person`: through the console or the API, nothing more is known. */
-  kind: "bot" | "webhook" | "console" | "api" | "person" | "phone";
+  kind: "bot" | "webhook" | "listeners" | "console" | "api" | "person" | "phone";
   /** Of the bot its id, of `api` what the key is called. */
   name: string | null;
 }
 
-const ALONE = ["webhook", "console", "phone"] as const;
+const ALONE = ["webhook", "listeners", "console", "phone"] as const;
 
 /** @param by as `by`, `answered_by` and the steps of a way have it; null: nobody that the gateway knows */
 export function authorOf(by: string): Author {

@@ -8,4 +8,10 @@ export const routes: ScreenRoute[] = [
     component: () => import("./GroupsPage.vue"),
     meta: { nav: { label: "groups.nav", icon: Users, order: 55 }, needs: "groups" },
   },
+  {
+    path: "/groups/:number/:group",
+    name: "group",
+    component: () => import("./GroupPage.vue"),
+    meta: { needs: "groups", title: "groups.title" },
+  },
 ];

@@ -50,6 +50,10 @@ export const EVENTS = [
   "call",
   "status",
   "device",
+  "read",
+  "group",
+  "presence",
+  "contact",
 ] as const;
 
 /** What is being filled in: everything as text, as fields have it. */

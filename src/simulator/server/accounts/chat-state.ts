@@ -46,7 +46,9 @@ function handleChatState(needs: Needs, connection: Connection, node: BinaryNode)
     if (number === sender.account.number) continue;
     for (const device of listedDevices(needs.world.account(number))) {
       const isHere = !needs.behaviour.presence || needs.profiles.of(number).available.has(device);
-      if (device.active && isHere) device.connection?.send(element("chatstate", attrs, [state!]));
+      const isBlocked = !group && needs.profiles.blocks(device.account, sender.account);
+      if (device.active && isHere && !isBlocked)
+        device.connection?.send(element("chatstate", attrs, [state!]));
     }
   }
 }

@@ -49,8 +49,7 @@ export function createPresences(needs: Needs): Presences {
     handle(connection, { attrs: { type, name, to } }) {
       const { device } = connection;
       const about = to === undefined ? undefined : world.find(to);
-      if (type === "subscribe" && about && !behaviour.presence)
-        connection.send(element("presence", { from: to, type: "unavailable", last: "deny" }));
+      if (type === "subscribe" && about && !behaviour.presence) connection.send(hidden(to!));
       if (!device) return;
       if (type === "subscribe") {
         if (!about || !behaviour.presence) return;
@@ -77,9 +76,13 @@ export function createPresences(needs: Needs): Presences {
 function tell({ profiles }: Needs, observer: Device, account: Account): void {
   if (!profiles.of(observer.account.number).available.has(observer)) return;
   const profile = profiles.of(account.number);
+  const isBlocked = profiles.blocks(account, observer.account);
   const addressing = account.hidesNumber ? "lid" : profile.observers.get(observer);
-  observer.connection?.send(presenceOf(profile, userJid(account, addressing ?? account.addressing)));
+  const from = userJid(account, addressing ?? account.addressing);
+  observer.connection?.send(isBlocked ? hidden(from) : presenceOf(profile, from));
 }
+
+const hidden = (from: string): BinaryNode => element("presence", { from, type: "unavailable", last: "deny" });
 
 function presenceOf({ available, seenAt, privacy }: Profile, from: string): BinaryNode {
   const showsSeen = privacy.get("last") !== "none";

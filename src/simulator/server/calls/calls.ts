@@ -1,6 +1,7 @@
 import { children, element, type Attributes, type BinaryNode } from "../../wire/nodes.ts";
 import { isGroupJid, isLidJid } from "../../world/jid.ts";
 import { listedDevices, userJid, type Account, type Device } from "../../world/accounts.ts";
+import type { Profiles } from "../../world/profiles.ts";
 import type { World } from "../../world/world.ts";
 import type { CallState } from "../../surface/calls.ts";
 import type { Call, CallBook } from "./call-book.ts";
@@ -8,6 +9,7 @@ import type { Deliveries, Movement, Reports, Stamps, StanzaHandler } from "../po
 
 interface Needs extends Deliveries, Movement, Reports, Stamps {
   world: World;
+  profiles: Pick<Profiles, "blocks">;
   calls: CallBook;
 }
 
@@ -69,6 +71,8 @@ function offer(needs: Needs, { by, attrs, content, to }: Step): void {
   calls.begin(call);
   for (const number of called) {
     call.at.set(number, { state: "ringing" });
+    // It rings for the caller alone.
+    if (!group && needs.profiles.blocks(world.account(number), by.account)) continue;
     const named = { "group-jid": group?.id, type: group && "group" };
     // Members of a group are told that there is a call; one person is given what it takes to speak.
     const video = content.some(({ tag }) => tag === "video");

@@ -3,6 +3,7 @@ import type { BinaryNode } from "../../wire/nodes.ts";
 import { LID_SERVER, PN_SERVER, isLidJid, jidOf } from "../../world/jid.ts";
 import { listedDevices } from "../../world/accounts.ts";
 import type { Account, Device } from "../../world/accounts.ts";
+import type { Profiles } from "../../world/profiles.ts";
 import type { World } from "../../world/world.ts";
 import type { ServiceBehaviour } from "../../surface/behaviour.ts";
 import type { PassCopy } from "./copies.ts";
@@ -14,6 +15,7 @@ interface Needs extends Pick<Stamps, "now">, Reports {
   world: World;
   book: MessageBook;
   passCopy: PassCopy;
+  profiles: Pick<Profiles, "blocks">;
   behaviour: ServiceBehaviour;
 }
 
@@ -96,6 +98,8 @@ function book(needs: Needs, sender: Device, node: BinaryNode): void {
 
 function pass(needs: Needs, sender: Device, target: Device, node: BinaryNode, encs: BinaryNode[]): void {
   const isOwnCopy = target.account === sender.account;
+  // The writer is told nothing: it stays at one tick.
+  if (needs.profiles.blocks(target.account, sender.account)) return;
   const attrs = isOwnCopy ? ownCopyAttributes(needs, sender, node) : senderAttributes(sender, node);
   const partner = isOwnCopy ? needs.world.account(node.attrs.to!) : sender.account;
   needs.passCopy({ sender, target, chat: partner.number, node, encs, attrs });

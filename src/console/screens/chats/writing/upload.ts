@@ -1,34 +1,32 @@
 import { api, type Call } from "../../../data/index.ts";
 
-/** What `/send-media` calls files, by how their names end. A file that is none of these cannot be sent. */
-const BY_ENDING: Record<string, string> = {
-  ...Object.fromEntries(["jpg", "jpeg", "png", "webp", "gif"].map((ending) => [ending, "image"])),
-  ...Object.fromEntries(["mp4", "mov", "3gp"].map((ending) => [ending, "video"])),
+/** What `/send-media` calls files that phones show, by how their names end. */
+const BY_ENDING: Record<string, MediaType> = {
+  ...Object.fromEntries(["jpg", "jpeg", "png", "webp", "gif"].map((ending) => [ending, "image" as const])),
+  ...Object.fromEntries(["mp4", "mov", "3gp"].map((ending) => [ending, "video" as const])),
   ...Object.fromEntries(
-    ["mp3", "ogg", "oga", "opus", "m4a", "aac", "wav"].map((ending) => [ending, "audio"]),
+    ["mp3", "ogg", "oga", "opus", "m4a", "aac", "wav"].map((ending) => [ending, "audio" as const]),
   ),
 };
-/** Files that are what their name ends with. */
-const DOCUMENTS = ["pdf", "doc", "docx", "xls", "xlsx", "zip", "xml"];
-const KINDS = new Set(["image", "video", "audio"]);
 
-/** Everything that `media_type` of `/send-media` may be. */
-export const MEDIA_TYPES = ["image", "video", "audio", "mp3", ...DOCUMENTS];
-/** For the browser's own chooser. */
-export const ACCEPTED = [...Object.keys(BY_ENDING), ...DOCUMENTS].map((ending) => `.${ending}`).join(",");
-/** For people: what may be chosen. */
-export const ENDINGS = [...Object.keys(BY_ENDING), ...DOCUMENTS].join(", ");
+/** What a file can be sent as; the last one is any file as it is. */
+export const MEDIA_TYPES = ["image", "video", "audio", "document"] as const;
+export type MediaType = (typeof MEDIA_TYPES)[number];
 
-/** The kind of a file or an address, by its ending; null: none that can be sent. */
-export function mediaTypeOf(name: string): string | null {
-  const ending = /\.([a-z0-9]{2,4})(?:[?#]|$)/i.exec(name.slice(-300))?.[1]?.toLowerCase() ?? "";
-  return BY_ENDING[ending] ?? (DOCUMENTS.includes(ending) ? ending : null);
+const endingOf = (name: string): string =>
+  /\.([a-z0-9]{1,10})(?:[?#]|$)/i.exec(name.slice(-300))?.[1]?.toLowerCase() ?? "";
+
+/** The kind of what an address leads to, by its ending; null: it has none. */
+export function mediaTypeOf(address: string): MediaType | null {
+  const ending = endingOf(address);
+  return ending === "" ? null : (BY_ENDING[ending] ?? "document");
 }
 
 /** The same of a file, which the browser may know by more than its name: a picture from the clipboard has none of its own. */
-export function mediaTypeOfFile({ name, type }: Pick<File, "name" | "type">): string | null {
-  const kind = type.split("/", 1)[0]!;
-  return mediaTypeOf(name) ?? (KINDS.has(kind) && type !== "image/svg+xml" ? kind : null);
+export function mediaTypeOfFile({ name, type }: Pick<File, "name" | "type">): MediaType {
+  const kind =
+    type === "image/svg+xml" ? undefined : MEDIA_TYPES.find((one) => one === type.split("/", 1)[0]);
+  return BY_ENDING[endingOf(name)] ?? kind ?? "document";
 }
 
 /** Base64 makes four bytes of three, and a body is at most 1 MiB. */
