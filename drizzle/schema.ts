@@ -467,6 +467,7 @@ export const erasedDevices = sqliteTable("erased_devices", {
 export const inbox = sqliteTable(
   "inbox",
   {
+    /** Below zero for what was written before the number was linked: see `model/imported.ts`. */
     id: integer().primaryKey({ autoIncrement: true }),
     deviceId: integer("device_id").notNull(),
     /** Canonical chat key, see `model/messages.ts`. */
@@ -479,6 +480,7 @@ export const inbox = sqliteTable(
     state: text().$type<"pending" | "done">().notNull().default("pending"),
     /** WhatsApp's own timestamp, Unix seconds. */
     timestamp: integer().notNull(),
+    /** Of what was imported, when it was written. */
     receivedAt: integer("received_at").notNull(),
     /** Sealed JSON of `Incoming`. */
     body: blob({ mode: "buffer" }).notNull(),

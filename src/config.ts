@@ -46,6 +46,7 @@ export function loadConfig(env: Environment, root: string = repositoryRoot()): C
     mpwaCompat: settings.flag("MPWA_COMPAT"),
     warmUp: settings.flag("WARM_UP"),
     passkeyLinking: settings.flag("PASSKEY_LINKING"),
+    importHistory: settings.flag("IMPORT_HISTORY"),
     alertUrl: settings.url("ALERT_URL", ["https:", "http:"]),
     alertSecret: readAlertSecret(settings),
     plans: {

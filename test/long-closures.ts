@@ -48,9 +48,8 @@ export const LONG_CLOSURES: Record<string, number> = {
   "src/whatsapp/everyday/receive.ts createEverydayReceiving": 85,
   "src/whatsapp/life/caught-up.ts watchCaughtUp": 83,
   "src/whatsapp/send/ahead.ts createAhead": 85,
-  "src/whatsapp/signal/journal.ts createJournal": 84,
   "src/whatsapp/signal/key-cache.ts createKeyCache": 98,
   "src/whatsapp/signal/key-writes.ts createKeyWrites": 122,
   "src/whatsapp/signal/repository.ts decryption": 84,
-  "src/whatsapp/whatsapp.ts createWhatsApp": 97,
+  "src/whatsapp/whatsapp.ts createWhatsApp": 91,
 };

@@ -1,4 +1,5 @@
 import { limitOf } from "../accounts/plans.ts";
+import { createInbox } from "../inbox/inbox.ts";
 import { createNumbers, type Numbers } from "../numbers/numbers.ts";
 import { REMOVE } from "../numbers/questions.ts";
 import type { Observer } from "../path/observers.ts";
@@ -47,6 +48,7 @@ export function openNumbers(
       const { statements, stored } = audit.found(deviceId, messages);
       return joinIntakes(path.receive(deviceId, ownNumber, messages), { statements, committed: stored });
     },
+    onImported: createInbox(store).importMessages,
     onAcknowledged(deviceId, event) {
       if (event.type === "receipts") audit.receipts(deviceId, event.receipts);
       return path.acknowledged(deviceId, event);
@@ -76,15 +78,16 @@ export function openNumbers(
     rereading: [audit],
     onOpened: (deviceId) => showLock(numbers, path, deviceId),
   });
-  const stop = (): Promise<void> => {
-    possession.stop();
-    return numbers.stop();
-  };
   return {
-    numbers: { ...numbers, stop },
+    numbers: { ...numbers, stop: () => stopBoth(possession, numbers) },
     possession,
     ...withPath(base, numbers, path, possession, forgetful),
   };
+}
+
+function stopBoth(possession: Possession, numbers: Numbers): Promise<void> {
+  possession.stop();
+  return numbers.stop();
 }
 
 /** Those who follow what numbers are told. */

@@ -733,7 +733,7 @@ export interface components {
                 type: string;
                 message: string;
             };
-            /** @description The other side has written last */
+            /** @description The other side has written last, and since the number was linked */
             unanswered: boolean;
             /** @description Messages of the other side since the chat was last read, by `POST /chats/{chat}/read` or on the phone, without reactions, votes, edits and revokes. The last 100 are looked at */
             unread: number;
@@ -1388,6 +1388,11 @@ export interface components {
             by?: string;
             edited?: boolean;
             revoked?: boolean;
+            /**
+             * @description It was written before the number was linked, and came with WhatsApp's history
+             * @constant
+             */
+            imported?: true;
         };
         Node: {
             /** @description NODE_NAME; of a process that is alone the name of its host */
@@ -1725,6 +1730,11 @@ export interface components {
              */
             revoked?: true;
             /**
+             * @description It was written before the number was linked, and came with WhatsApp's history
+             * @constant
+             */
+            imported?: true;
+            /**
              * Format: date-time
              * @description When it is, or was, to be sent
              */
@@ -1978,7 +1988,7 @@ export interface components {
             /** @description Why nobody answered a message that came; null: somebody did */
             silence: {
                 /** @enum {string} */
-                reason: "own_message" | "owner_wrote" | "owner_handed_back" | "status" | "too_old" | "muted" | "loop_guard" | "takeover" | "no_match" | "passed" | "bot_failed" | "bot_silent" | "answer_too_late" | "answer_refused" | "merged" | "webhook_waiting" | "webhook_silent" | "webhook_failed" | "given_up" | "undecided" | "unknown";
+                reason: "own_message" | "owner_wrote" | "owner_handed_back" | "imported" | "status" | "too_old" | "muted" | "loop_guard" | "takeover" | "no_match" | "passed" | "bot_failed" | "bot_silent" | "answer_too_late" | "answer_refused" | "merged" | "webhook_waiting" | "webhook_silent" | "webhook_failed" | "given_up" | "undecided" | "unknown";
                 /** @description The reason in one sentence */
                 text: string;
             } | null;

@@ -80,6 +80,8 @@ export interface Config {
   warmUp: boolean;
   /** Linking may ask for the owner's passkey, and a person answers it. */
   passkeyLinking: boolean;
+  /** What the phone tells of the time before it was linked is shown. */
+  importHistory: boolean;
   /** Where the operator is told what he would want to know at night; null: nowhere. */
   alertUrl: string | null;
   /** `whsec_…`: signs what is told; null: nothing is signed. */

@@ -1,4 +1,5 @@
 import { chatState, decisions, inbox } from "../../drizzle/schema.ts";
+import { isImported } from "../model/messages.ts";
 import { newestFirst, placeOf } from "../model/page.ts";
 import { defineQuery, integer, nullable, text } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
@@ -19,7 +20,7 @@ export interface ListedChat extends ShownSettings {
   name: string | null;
   isGroup: boolean;
   last: ListedMessage;
-  /** The other side has written last. */
+  /** The other side has written last, and since the number was linked. */
   unanswered: boolean;
   /** Messages of the other side since somebody last read the chat, at most {@link MOST_UNREAD}. */
   unread: number;
@@ -118,10 +119,10 @@ const READ = defineQuery(
   `${EACH_KEY}, s.read_at AS at FROM json_each(?1) k CROSS JOIN chat_state s ${OF_KEY} AND read_at IS NOT NULL`,
   { place: integer(), at: integer() },
 );
-// The newest rows of each key, and among them what a phone counts.
+// The newest rows of each key, and among them what a phone counts. What was imported is no news.
 const UNREAD = defineQuery(
   `${EACH_KEY}, count(*) AS unread FROM json_each(?1) k CROSS JOIN inbox i WHERE i.id IN
-  (SELECT id FROM inbox ${OF_KEY} AND from_me = 0 AND ${LISTED} AND received_at > json_extract(k.value, '$[3]')
+  (SELECT id FROM inbox ${OF_KEY} AND from_me = 0 AND id > 0 AND ${LISTED} AND received_at > json_extract(k.value, '$[3]')
     ORDER BY received_at DESC LIMIT ${MOST_UNREAD})
   AND i.type NOT IN ('reaction', 'poll_vote', 'edit', 'revoke') GROUP BY k."key"`,
   { place: integer(), unread: integer() },
@@ -160,9 +161,7 @@ export function createChatList(store: Sources["store"], contents: Contents, { na
         if (found.length === 0) return [];
         const fresh = await newHere(store, found);
         // Every chat stands here by its newest message.
-        return unanswered === undefined
-          ? fresh
-          : fresh.filter(({ stream }) => (stream === "in") === unanswered);
+        return unanswered === undefined ? fresh : fresh.filter((spot) => isToAnswer(spot) === unanswered);
       };
       const from = placeOf(before);
       const { items, next } = await walk(from, limit, spotsBefore(store, wanted, from), accept);
@@ -293,13 +292,17 @@ async function described(
       name: called(all[place]!),
       isGroup: last.chat.endsWith("@g.us"),
       last,
-      unanswered: last.direction === "in",
+      unanswered: isToAnswer(all[place]!),
       unread: unread.get(place) ?? 0,
       takenOverUntil: until || null,
       bot: /^bot:(.+)$/.exec(by?.by ?? "")?.[1] ?? null,
     };
   });
 }
+
+/** What was imported is answered by nobody. */
+const isToAnswer = ({ stream, id }: Pick<Spot, "stream" | "id">): boolean =>
+  stream === "in" && !isImported(id);
 
 const isPerson = (chat: string): boolean => chat.endsWith("@s.whatsapp.net") || chat.endsWith("@lid");
 

@@ -1,5 +1,5 @@
 import { inbox, outbox } from "../../drizzle/schema.ts";
-import { sentAt, type Incoming, type MessageType } from "../model/messages.ts";
+import { isImported, sentAt, type Incoming, type MessageType } from "../model/messages.ts";
 import { giveWay } from "../model/give-way.ts";
 import { defineQuery } from "../store/query.ts";
 import type { Reading } from "../store/store.ts";
@@ -31,6 +31,8 @@ export interface FoundMessage {
   edited: boolean;
   /** It was taken back, or is to be. */
   revoked: boolean;
+  /** It was written before the number was linked. */
+  imported: boolean;
 }
 
 /**
@@ -42,10 +44,11 @@ export interface FoundMessage {
 export type LookUp = (devices: readonly OwnNumber[], id: string) => Promise<FoundMessage[]>;
 
 const CAME = defineQuery(
-  `SELECT i.device_id, i.chat, i.sender, i.from_me, i.type, i.body FROM json_each(?1) n CROSS JOIN inbox i
+  `SELECT i.id, i.device_id, i.chat, i.sender, i.from_me, i.type, i.body FROM json_each(?1) n CROSS JOIN inbox i
   WHERE i.id = (SELECT min(id) FROM inbox WHERE device_id = n.value AND wa_id = ?2
     AND type <> 'timer' AND chat <> 'status@broadcast')`,
   {
+    id: inbox.id,
     deviceId: inbox.deviceId,
     chat: inbox.chat,
     sender: inbox.sender,
@@ -83,6 +86,7 @@ export function createLookUp(
         participant: null,
         at,
         content: null,
+        imported: false,
       });
     for (const row of await store.read(CAME, args)) {
       if (found.has(row.deviceId)) continue;
@@ -116,9 +120,10 @@ export function createLookUp(
 }
 
 function received(
-  { deviceId, chat, fromMe, type }: { deviceId: number; chat: string; fromMe: boolean; type: string },
+  row: { id: number; deviceId: number; chat: string; fromMe: boolean; type: string },
   message: Incoming,
 ): Omit<FoundMessage, "sender" | "id" | "edited" | "revoked"> {
+  const { deviceId, chat, fromMe, type } = row;
   return {
     deviceId,
     chat,
@@ -128,6 +133,7 @@ function received(
     participant: fromMe ? null : message.participant,
     at: sentAt(message),
     content: message,
+    imported: isImported(row.id),
   };
 }
 

@@ -1,6 +1,6 @@
 import { outbox } from "../../drizzle/schema.ts";
 import { giveWay } from "../model/give-way.ts";
-import { placeOf, type Place } from "../model/page.ts";
+import { BEFORE_ALL_ROWS, placeOf, type Place } from "../model/page.ts";
 import type { SentState } from "../model/messages.ts";
 import { defineQuery } from "../store/query.ts";
 import type { Reading } from "../store/store.ts";
@@ -127,7 +127,7 @@ export function createMessages(store: Pick<Reading, "read">, contents: Contents)
 
 /** Whichever of the two is the older. */
 const upTo = (until: number | undefined, place: Place): Place =>
-  until === undefined || until >= place.at ? place : { at: until + 1, row: 0 };
+  until === undefined || until >= place.at ? place : { at: until + 1, row: BEFORE_ALL_ROWS };
 
 /** Only what the gateway sends has a state. */
 function streamsFor(direction: "in" | "out" | undefined, state: string | undefined): readonly Stream[] {

@@ -40,7 +40,7 @@ export interface ListedMessage extends ListParts {
   message: string;
   media?: MessageFile;
   quoted?: { id: string; from: string; text: string };
-  /** When the gateway stored it: the list is in this order. */
+  /** When the gateway stored it, and of one that was imported when it was written: the list is in this order. */
   at: number;
   /** When it is, or was, to be sent. */
   sendAt?: number;
@@ -54,6 +54,8 @@ export interface ListedMessage extends ListParts {
   by?: string;
   edited?: true;
   revoked?: true;
+  /** It was written before the number was linked: WhatsApp's history has brought it. */
+  imported?: true;
 }
 
 /** What the list takes from those who keep messages and files. */

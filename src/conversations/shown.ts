@@ -1,7 +1,7 @@
 import { decisions, inbox, outbox } from "../../drizzle/schema.ts";
 import { newestFirst } from "../model/page.ts";
 import { hasFile, textOfDraft, type Draft } from "../model/content/drafts.ts";
-import type { Incoming, SentState } from "../model/messages.ts";
+import { isImported, type Incoming, type SentState } from "../model/messages.ts";
 import { defineQuery, nullable, text } from "../store/query.ts";
 import type { Reading } from "../store/store.ts";
 import { changesOf, type Changes } from "./changes.ts";
@@ -162,6 +162,7 @@ function cameIn(row: ReceivedRow, around: Surroundings): ListedMessage {
     ...(message?.expiresAt !== undefined && { expiresAt: message.expiresAt * 1000 }),
     ...(by !== null && { answeredBy: by }),
     ...(row.fromMe && { by: "phone" }),
+    ...(isImported(row.id) && { imported: true as const }),
     ...around.changes(row.deviceId, row.waId, { chat: row.chat, sender: row.sender, fromMe: row.fromMe }),
   };
 }

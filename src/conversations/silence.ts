@@ -1,3 +1,4 @@
+import { isImported } from "../model/messages.ts";
 import type { CameRow, DecisionRow, DeliveryRow } from "./trace-rows.ts";
 
 /** Why a message was not answered, and the same in a sentence. */
@@ -5,6 +6,8 @@ const SILENCES = {
   own_message: "The gateway sent this message.",
   owner_wrote: "The owner wrote this message on the phone: bots pause in this chat.",
   owner_handed_back: "The owner handed the chat back to the bots with this message.",
+  imported:
+    "The message is older than the number's link: WhatsApp's history brought it, and history is never answered.",
   status: "Status updates are never answered.",
   too_old: "The message was too old when its turn came.",
   muted: "The chat is muted because it got too many automatic replies in a minute.",
@@ -55,7 +58,7 @@ const OF_GUARDS: Record<string, SilenceReason> = {
  * @returns null when it was answered
  */
 export function silenceOf(
-  came: Pick<CameRow, "state">,
+  came: Pick<CameRow, "id" | "state">,
   decision: DecisionRow | null,
   delivery: DeliveryRow | null,
   replies: number,
@@ -65,8 +68,10 @@ export function silenceOf(
   return { reason, text: SILENCES[reason] };
 }
 
-const undecided = ({ state }: Pick<CameRow, "state">): SilenceReason =>
-  state === "pending" ? "undecided" : "unknown";
+function undecided({ id, state }: Pick<CameRow, "id" | "state">): SilenceReason {
+  if (isImported(id)) return "imported";
+  return state === "pending" ? "undecided" : "unknown";
+}
 
 function reasonOf(decision: DecisionRow, delivery: DeliveryRow | null): SilenceReason {
   const { by, guard, trail } = decision;

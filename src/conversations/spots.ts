@@ -158,6 +158,6 @@ function queryFor({ chats, state }: Wanted, stream: Stream, from: Place) {
   if (chats !== null) return { query: QUERIES[stream].chats, last: [JSON.stringify(chats)] };
   if (stream !== "sent" || state === null) return { query: QUERIES[stream].all, last: [] };
   if (state !== "queued") return { query: IN_STATE, last: [state] };
-  const upTo = from.row === 0 ? Number.MAX_SAFE_INTEGER : idBefore("sent", from.row);
+  const upTo = from.row <= 0 ? Number.MAX_SAFE_INTEGER : idBefore("sent", from.row);
   return { query: QUEUED, last: [upTo] };
 }

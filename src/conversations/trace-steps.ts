@@ -1,5 +1,5 @@
 import { withSentence } from "../model/errors/error-sentences.ts";
-import { ENDED_STATES, SENT_STATES, type SentState } from "../model/messages.ts";
+import { ENDED_STATES, isImported, SENT_STATES, type SentState } from "../model/messages.ts";
 import type { CameRow, DecisionRow, DeliveryRow, WentRow } from "./trace-rows.ts";
 
 /** Steps that a trace may have. */
@@ -49,6 +49,8 @@ const ENCRYPTED = ["ratchet", "ciphertext_hash"];
 /** What happened to a message until it was decided, in order. */
 export function stepsOf(came: CameRow, decision: DecisionRow | null): TraceStep[] {
   const { timestamp, receivedAt, type, chat } = came;
+  // When it was imported no row says.
+  if (isImported(came.id)) return [{ step: "sent", at: timestamp * 1000 }];
   const clear = type === "call" || chat.endsWith("@newsletter");
   const held = [...(clear ? [] : ENCRYPTED), "inbox", ...(type === "poll_vote" ? ["votes"] : [])];
   return [

@@ -9,14 +9,14 @@ const MOST = 100;
 
 const UNREAD = defineQuery(
   `SELECT i.wa_id, i.body FROM json_each(?2) k CROSS JOIN inbox i
-  WHERE i.device_id = ?1 AND i.chat = k.value AND i.from_me = 0 AND i.type <> 'timer' AND i.chat <> 'status@broadcast'
+  WHERE i.device_id = ?1 AND i.chat = k.value AND i.from_me = 0 AND i.id > 0 AND i.type <> 'timer' AND i.chat <> 'status@broadcast'
   AND i.type NOT IN ('reaction', 'poll_vote', 'edit', 'revoke', 'call')
   AND i.received_at > coalesce((SELECT max(read_at) FROM chat_state WHERE device_id = ?1 AND chat IN (SELECT value FROM json_each(?2))), 0)
   ORDER BY i.received_at DESC LIMIT ${MOST}`,
   { waId: inbox.waId, body: inbox.body },
 );
 
-/** Messages of the other side that nobody has read, the newest {@link MOST}. @param keys under which the chat is stored */
+/** Messages of the other side since the number was linked that nobody has read, the newest {@link MOST}. @param keys under which the chat is stored */
 export type Unread = (
   deviceId: number,
   keys: readonly string[],

@@ -4,6 +4,7 @@ import type { Intake } from "../store/write/intake.ts";
 import { defineQuery } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";
 import { createInboxReader, sealContext, type InboxReader } from "./reader.ts";
+import { arrival, givingWay, importation, INSERTED } from "./rows.ts";
 
 /** An incoming message with the row that holds it. */
 export interface RecordedMessage {
@@ -30,6 +31,13 @@ export interface Inbox extends InboxReader {
    */
   intake(deviceId: number, messages: Incoming[], onRecorded: (recorded: RecordedMessage[]) => void): Intake;
   /**
+   * Stores messages of the time before the number was linked: nobody decides about them, and nobody is told. What is there
+   * already stays as it is.
+   *
+   * @throws StorageUnavailable nothing was stored
+   */
+  importMessages(deviceId: number, messages: Incoming[]): Promise<void>;
+  /**
    * Turns a timer of a bot into a message that waits for its decision, in the commit that removes the timer.
    *
    * @returns the row's id, or null when the timer was cancelled meanwhile
@@ -43,23 +51,9 @@ export interface Inbox extends InboxReader {
   done(inboxId: number): Statement;
 }
 
-// What arrives for a number that was erased meanwhile is nobody's any more: nothing would ever delete it.
-// The database decides what is new, not a lookup before: two connections may hand in the same message at once. Whoever
-// was known by a LID alone when the message first came may be known by number now; a person may have had several LIDs. All
-// of it is asked of rows with this id only.
-const ONE_OF = (column: string, ids: string, digits: string): string =>
-  `(${column} IN (${ids}) OR ${column} IN (SELECT lid_user || '@lid' FROM lid_map WHERE device_id = ?1 AND pn_user = ${digits}))`;
-const INSERT = `INSERT INTO inbox (device_id, chat, sender, wa_id, from_me, type, timestamp, received_at, body, target_id)
-SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?14 WHERE EXISTS (SELECT 1 FROM devices WHERE id = ?1)
-AND NOT EXISTS (SELECT 1 FROM inbox WHERE device_id = ?1 AND wa_id = ?4
-AND ${ONE_OF("chat", "?2, ?10", "?12")} AND ${ONE_OF("sender", "?3, ?11", "?13")})
-ON CONFLICT (device_id, chat, sender, wa_id) DO NOTHING RETURNING id`;
 const INSERT_TIMER = `INSERT INTO inbox (device_id, chat, sender, wa_id, from_me, type, timestamp, received_at, body)
 SELECT ?, ?, ?, ?, 0, 'timer', ?, ?, ? WHERE EXISTS (SELECT 1 FROM bot_timers WHERE id = ?)
 ON CONFLICT (device_id, chat, sender, wa_id) DO NOTHING RETURNING id`;
-// The row that an insert made: what was there already came at another time.
-const INSERTED = `SELECT id FROM inbox WHERE device_id = ? AND chat = ? AND sender = ? AND wa_id = ? AND received_at = ?
-AND state = 'pending'`;
 const DONE = "UPDATE inbox SET state = 'done' WHERE id = ? AND state = 'pending'";
 // A chat whose number became known since is one with what comes now.
 const PENDING = defineQuery(
@@ -78,31 +72,27 @@ export interface ReceivedEvent {
   known: number;
 }
 
-/** @param observe told after each commit */
-export function createInbox(store: Store, observe?: (event: ReceivedEvent) => void): Inbox {
+/**
+ * @param observe told after each commit
+ * @param hasImported whether some of what arrives may have been imported already. Default: nothing has
+ */
+export function createInbox(
+  store: Store,
+  observe?: (event: ReceivedEvent) => void,
+  hasImported = false,
+): Inbox {
   const { box, writer } = store;
-
-  function insert(deviceId: number, message: Incoming): Statement {
-    const { chat, chatKey, sender, lid, id, fromMe, type, timestamp } = message;
-    const body = box.sealJson(message, sealContext(deviceId, id));
-    const now = store.now();
-    // As timers of bots: of the gateway's own, and in no list of messages.
-    const listedAs = message.handsBack ? "timer" : type;
-    const row = [deviceId, chatKey, sender, id, fromMe ? 1 : 0, listedAs, timestamp, now, body];
-    return {
-      sql: INSERT,
-      args: [...row, chat, lid, numberIn(chatKey), fromMe ? null : numberIn(sender), changed(message)],
-      recover: { sql: INSERTED, args: [deviceId, chatKey, sender, id, now] },
-    };
-  }
 
   return {
     ...createInboxReader(store),
 
     intake(deviceId, messages, recordedNow) {
+      const arrivals = messages.map((message) => arrival(store, deviceId, message));
+      const before = hasImported ? arrivals.map(givingWay) : [];
       return {
-        statements: messages.map((message) => insert(deviceId, message)),
-        committed(results) {
+        statements: [...before, ...arrivals],
+        committed(all) {
+          const results = all.slice(before.length);
           const fresh: RecordedMessage[] = [];
           for (const [index, message] of messages.entries()) {
             const row = results[index]!.rows[0];
@@ -112,6 +102,11 @@ export function createInbox(store: Store, observe?: (event: ReceivedEvent) => vo
           recordedNow(fresh);
         },
       };
+    },
+
+    async importMessages(deviceId, messages) {
+      const statements = messages.map((message) => importation(store, deviceId, message));
+      await writer.commit(statements, { owning: deviceId });
     },
 
     async recordTimer(timerId, deviceId, message) {
@@ -140,14 +135,4 @@ export function createInbox(store: Store, observe?: (event: ReceivedEvent) => vo
 
     done: (inboxId) => ({ sql: DONE, args: [inboxId] }),
   };
-}
-
-/** The message that is edited or revoked, whose record says so from now on. */
-function changed({ type, targetId }: Incoming): string | null {
-  return type === "edit" || type === "revoke" ? targetId : null;
-}
-
-/** Digits of a number's id, null for every other. */
-function numberIn(id: string): string | null {
-  return id.endsWith("@s.whatsapp.net") ? id.slice(0, id.indexOf("@")) : null;
 }

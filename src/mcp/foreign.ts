@@ -14,14 +14,14 @@ type Message = z.output<typeof listedMessage>;
 
 /** Made by the gateway, or of a form that holds no sentence. */
 const OF_MESSAGE = words(
-  "id sender chat direction from type target_id at send_at expires_at state answered_by by edited revoked",
+  "id sender chat direction from type target_id at send_at expires_at state answered_by by edited revoked imported",
 );
 const OF_FILE = words("type size seconds url error");
 const OF_CHAT = words("sender chat is_group unanswered unread taken_over_until bot");
 const OF_LAST = words("id at direction type");
 const OF_TRACE = words("id sender chat direction type outcome silence steps");
 const OF_STEP = words("step at ms by outcome route detail id count commit");
-const OF_RECORD = words("id sender number kind origin state history send_at edited revoked error");
+const OF_RECORD = words("id sender number kind origin state history send_at edited revoked imported error");
 
 /** Of a message that nobody else had a hand in. What it quotes is another's. */
 const OWN_WORDS = words("message poll location contacts media");

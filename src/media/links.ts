@@ -76,15 +76,18 @@ function lifeOf(target: Target): number {
 
 /** No number in base 36 has a capital. */
 const UPLOADED = "Up";
+/** Before the number of an imported message, which is below zero: a minus stands between the parts. */
+const BELOW_ZERO = "B";
 
 function partsOf(target: Target): string[] {
   if ("name" in target) return ["file", Buffer.from(target.name).toString("hex")];
   const device = target.deviceId.toString(36);
   if ("part" in target) return [UPLOADED, device, target.part.slice("mu_".length)];
-  return "waId" in target ? ["sent", device, target.waId] : [device, target.inboxId.toString(36)];
+  if ("waId" in target) return ["sent", device, target.waId];
+  return [device, target.inboxId.toString(36).replace("-", BELOW_ZERO)];
 }
 
-const NAME = /^(m[fu]_[0-9a-f]{24}|in\/\d{1,16}-\d{1,16})$/;
+const NAME = /^(m[fu]_[0-9a-f]{24}|in\/\d{1,16}--?\d{1,16})$/;
 
 /** Whether it is what a file of messages is called: nothing leads out of its folder. */
 export const isFileName = (name: string): boolean => NAME.test(name);
@@ -96,7 +99,7 @@ function targetOf([first = "", second = "", third = ""]: string[]): Target | nul
   }
   if (first === UPLOADED) return { deviceId: number(second), part: `mu_${third}` };
   if (first === "sent") return { deviceId: number(second), waId: third };
-  return { deviceId: number(first), inboxId: number(second) };
+  return { deviceId: number(first), inboxId: number(second.replace(BELOW_ZERO, "-")) };
 }
 
 const number = (text: string): number => Number.parseInt(text, 36);

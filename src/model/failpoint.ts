@@ -34,6 +34,7 @@ export type FailpointName =
   | "before-outcome-commit"
   | "after-outcome-commit"
   | "after-delivery-receipt"
+  | "in-import"
   | "in-drain"
   | "mid-migration"
   | "before-secret-commit"

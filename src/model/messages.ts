@@ -207,3 +207,16 @@ export const ENDED_STATES = ["failed", "expired", "cancelled"] as const;
 export const MESSAGE_STATES = ["scheduled", ...SENT_STATES, ...ENDED_STATES] as const;
 /** Where a sent message stands. */
 export type SentState = (typeof MESSAGE_STATES)[number];
+
+// Messages of the time before a number was linked lie among those that it received, under ids below zero. An id says when its
+// message was written, so that ids rise with time whenever a row was stored: retention and the audit read by them.
+
+/** Each second has as many ids. */
+export const IMPORTED_IN_A_SECOND = 1_000_000;
+
+/** Whether the row of a message says that it was imported. @param inboxId of the inbox */
+export const isImported = (inboxId: number): boolean => inboxId < 0;
+
+/** The first id of a second. @param timestamp Unix seconds, from 1970 to 2255 */
+export const firstImportedId = (timestamp: number): number =>
+  timestamp * IMPORTED_IN_A_SECOND - Number.MAX_SAFE_INTEGER;

@@ -5,7 +5,7 @@ import { GatewayError } from "./errors/errors.ts";
 export interface Place {
   /** Unix milliseconds. */
   at: number;
-  /** Number of the row: it settles which of two in the same millisecond is the older one. */
+  /** Number of the row: it settles which of two in the same millisecond is the older one. Below zero: it was imported. */
   row: number;
 }
 
@@ -26,6 +26,9 @@ export interface Page<T> {
   items: T[];
 }
 
+/** No row of a time has a number as low: what has that very time is not before it. */
+export const BEFORE_ALL_ROWS: number = Number.MIN_SAFE_INTEGER;
+
 /** Before everything. */
 export const TOP: Readonly<Place> = { at: Number.MAX_SAFE_INTEGER, row: 0 };
 
@@ -38,7 +41,7 @@ export const MOST_UNASKED = 1_000;
 /** Rows that a list counts; with more, its total is not known. */
 export const MOST_COUNTED = 1_000;
 
-const CURSOR = /^(\d{1,16})\.(\d{1,16})$/;
+const CURSOR = /^(\d{1,16})\.(-?\d{1,16})$/;
 
 /** What `next` of an answer says, and `before` of the next request gives back. */
 export const cursorOf = ({ at, row }: Place): string => `${at}.${row}`;
@@ -50,7 +53,7 @@ export function readPlace(before: string): Place | null {
   const [, at, row] = CURSOR.exec(before) ?? [];
   if (at !== undefined) return { at: Number(at), row: Number(row) };
   // By its form first: `Date.parse` takes a 31st of February, and whatever stands behind a date.
-  return TIME.safeParse(before).success ? { at: Date.parse(before), row: 0 } : null;
+  return TIME.safeParse(before).success ? { at: Date.parse(before), row: BEFORE_ALL_ROWS } : null;
 }
 
 /** What is said of a `before` that is none. */

@@ -51,6 +51,9 @@ export function listenTo(isStale: () => boolean, parts: EventsDeps): ConnectionL
       const seen = { ...NO_INTAKE, committed: () => void (device.lastIn = time.now()) };
       return joinIntakes(deps.onMessages(messages), seen);
     },
+    async imported(messages) {
+      if (life().phase !== "refusing") await deps.onImported(messages);
+    },
     store: deps.onAcknowledged,
     rejectsCalls: () => device.calls === "reject",
   };

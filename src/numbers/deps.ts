@@ -27,6 +27,8 @@ export interface NumbersDeps {
   beforeReading?(deviceId: number): Promise<void>;
   /** What storing these messages takes, see `ConnectionListener.messages`. */
   onMessages(deviceId: number, ownNumber: string, messages: Incoming[]): Intake;
+  /** See `ConnectionListener.imported`. Default: they are left. */
+  onImported?(deviceId: number, messages: Incoming[]): Promise<void>;
   /** See `ConnectionListener.store`. */
   onAcknowledged(deviceId: number, event: AcknowledgedEvent): Promise<void>;
   /** Something has happened to a number. */

@@ -47,6 +47,8 @@ const ACTIVITY_FLUSH_MS = 10_000;
 /** One that had the number before may be on its way to WhatsApp for so long, and knows nothing of it. */
 const CONTESTED_MS = 2 * MINUTE_MS;
 
+const leaveThem = async (): Promise<void> => undefined;
+
 /** None yet. */
 export function createLives(deps: LivesDeps): Lives {
   const { store, log, records, sessions, cluster } = deps;
@@ -72,14 +74,14 @@ export function createLives(deps: LivesDeps): Lives {
     const { id, number } = device;
     return {
       save(change: DeviceChange) {
-        const moved = change.state !== undefined;
-        save(id, change, true, moved ? deps.onMoved?.(device) : undefined);
+        save(id, change, true, change.state === undefined ? undefined : deps.onMoved?.(device));
       },
       beforeReading: async () => deps.beforeReading?.(id),
       onMessages(messages: Parameters<NumbersDeps["onMessages"]>[2]) {
         active.add(id);
         return deps.onMessages(id, number, messages);
       },
+      onImported: (deps.onImported ?? leaveThem).bind(null, id),
       onSent: () => void active.add(id),
       onAcknowledged: deps.onAcknowledged.bind(null, id),
       tell: (event: LiveEvent) => deps.tell({ deviceId: id, ...event }),

@@ -54,6 +54,8 @@ export interface NumberDeps {
   beforeReading?(): Promise<void>;
   /** What storing these messages takes, see `ConnectionListener.messages`. */
   onMessages(messages: Incoming[]): Intake;
+  /** Stores messages of the time before the linking, see `ConnectionListener.imported`. */
+  onImported(messages: Incoming[]): Promise<void>;
   onAcknowledged(event: AcknowledgedEvent): Promise<void>;
   /** A message was acknowledged. */
   onSent(): void;

@@ -36,7 +36,7 @@ export interface MessagePathDeps {
     | "warmUp"
     | "webhookTimeoutMs"
   > &
-    Partial<Pick<Config, "cluster">>;
+    Partial<Pick<Config, "cluster" | "importHistory">>;
   log: Logger;
   /** Where the connections of numbers are looked up. */
   connections: Connections;

@@ -39,7 +39,7 @@ const came = (fromMe: 0 | 1) =>
   defineQuery(
     `SELECT i.id, i.received_at, i.wa_id, i.body, d."by", d.guard, d.trail
     FROM ${IN_CHAT} inbox i LEFT JOIN decisions d ON d.inbox_id = i.id WHERE i.id IN (SELECT id FROM inbox
-      WHERE device_id = ?1 AND chat = c.value AND from_me = ${fromMe} AND type <> 'timer'
+      WHERE device_id = ?1 AND id > 0 AND chat = c.value AND from_me = ${fromMe} AND type <> 'timer'
       AND chat <> 'status@broadcast' AND received_at >= ?3 AND received_at <= ?5 ORDER BY received_at DESC, id DESC LIMIT ?4)`,
     {
       id: inbox.id,

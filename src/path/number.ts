@@ -15,7 +15,7 @@ import { createReadings, type Readings } from "./reading.ts";
 /** What numbers share: whatever is here knows no number by itself. */
 export interface SharedPath extends Pick<
   MessagePathDeps,
-  "store" | "log" | "directory" | "observers" | "connections"
+  "store" | "config" | "log" | "directory" | "observers" | "connections"
 > {
   pipeline: Pipeline;
   timers: Timers;
@@ -73,7 +73,7 @@ export function openNumber(shared: SharedPath, deviceId: number, onLost: () => v
   // Whatever is still under way when it has been closed writes nothing more.
   const tenure = beginTenure(shared.store, deviceId);
   const { store } = tenure;
-  const inbox = createInbox(store, observers.tell);
+  const inbox = createInbox(store, observers.tell, shared.config.importHistory);
   const outbox = shared.outbox.open({ deviceId, store });
   const webhook = shared.webhooks.open({ deviceId, store, outbox: shared.outbox, onLost });
   // Before its messages go on.

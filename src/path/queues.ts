@@ -14,7 +14,7 @@ export function createQueues(
   opened: (deviceId: number) => NumberOutbox | null,
 ) {
   const { store, config, log, connections, directory, observers } = deps;
-  const inbox = createInbox(store, observers.tell);
+  const inbox = createInbox(store, observers.tell, config.importHistory);
   const outbox = createOutbox({
     store,
     ...(deps.cluster !== undefined && { cluster: deps.cluster }),

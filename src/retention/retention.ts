@@ -80,7 +80,7 @@ export interface Retention {
  *
  * | What | When | Found by | Rows a step |
  * |---|---|---|---|
- * | inbox, decisions, deliveries with attempts, connections, missing messages, hours of the audit | RETENTION_DAYS | their key, which rises with age | 200 |
+ * | inbox, imported messages, decisions, deliveries with attempts, connections, missing messages, hours of the audit | RETENTION_DAYS | their key, which rises with age | 200 |
  * | outbox with history and votes, sent files | RETENTION_DAYS, 7 days at least | key; `media_files_created` | 200, 500 |
  * | votes in polls of others | the same | looked through by rowid | 500 read, 200 deleted |
  * | results of bots' steps without a message that waits | at once | looked through by rowid | 500, 200 |
@@ -221,7 +221,7 @@ async function sweep(
     // Where nothing is old a step is one read, and a read lets nobody else in.
     await giveWay();
     const count = await step();
-    if (count > 0) removed[name] = count;
+    if (count > 0) removed[name] = (removed[name] ?? 0) + count;
   }
   await then?.();
   if (Object.keys(removed).length > 0) log.info({ removed }, "deleted data older than RETENTION_DAYS");

@@ -14,6 +14,8 @@ export interface Ageing {
   key: string;
   /** True for rows that nothing is owed to any more; `?1` is the time before which rows go. */
   ended: string;
+  /** Only rows whose key is higher. Default: all. */
+  after: number;
   /** Rows of other tables that go with it, before it; {@link KEYS} is the list of keys. */
   with?: string[];
   page: Query<{ key: number; old: boolean; ended: boolean }>;
@@ -21,21 +23,32 @@ export interface Ageing {
 
 const KEYS = "(select value from json_each(?2))";
 
-function ageing(table: Omit<Ageing, "page"> & { at: string }): Ageing {
-  const { at, key, ended } = table;
+/** Before every key. */
+const BEFORE_ALL = Number.MIN_SAFE_INTEGER;
+
+/** @param table `upTo`: only rows whose key is lower; default: all */
+function ageing(
+  table: Omit<Ageing, "page" | "after"> & { at: string; after?: number; upTo?: number },
+): Ageing {
+  const { at, key, ended, after = BEFORE_ALL, upTo } = table;
+  const below = upTo === undefined ? "" : `and ${key} < ${upTo}`;
   const sql = `select ${key} as key, ${at} < ?1 as old, ${ended} as ended from ${table.table}
-    where ${key} > ?2 order by ${key} limit ${ROWS_AT_ONCE}`;
-  return { ...table, page: defineQuery(sql, { key: integer(), old: boolean(), ended: boolean() }) };
+    where ${key} > ?2 ${below} order by ${key} limit ${ROWS_AT_ONCE}`;
+  return { ...table, after, page: defineQuery(sql, { key: integer(), old: boolean(), ended: boolean() }) };
 }
 
 const INBOX = ageing({
   table: "inbox",
   key: "id",
+  after: 0,
   at: "received_at",
   // A delivery that is tried again may still need the message's file. Index deliveries_owed.
   ended: `state = 'done' and not exists (select 1 from deliveries
     where deliveries.inbox_id = inbox.id and deliveries.state in ('pending', 'retrying'))`,
 });
+
+/** What was imported has ids of its own, below zero, which rise with age as well. */
+const IMPORTED = ageing({ table: "inbox", key: "id", upTo: 0, at: "received_at", ended: "true" });
 
 const DECISIONS = ageing({ table: "decisions", key: "inbox_id", at: "at", ended: "true" });
 
@@ -84,7 +97,7 @@ export const NUMBER_CHECKS = [
 export const AUDIT_LOG = ageing({ table: "audit_log", key: "id", at: "created_at", ended: "true" });
 
 /** What everything that belongs to messages is kept for. */
-export const MESSAGE_TABLES = [INBOX, DECISIONS, DELIVERIES, CONNECTIONS, MISSING, AUDIT_HOURS];
+export const MESSAGE_TABLES = [INBOX, IMPORTED, DECISIONS, DELIVERIES, CONNECTIONS, MISSING, AUDIT_HOURS];
 /** Counts that charts are drawn of. */
 export const TRAFFIC_TABLES = ["traffic_hours", "traffic_totals"].map((table) =>
   ageing({ table, key: "rowid", at: "hour", ended: "true" }),
@@ -100,12 +113,12 @@ export const SENT_TABLES = [OUTBOX];
  */
 export async function expireRows(
   { read, writer }: Pick<Store, "read" | "writer">,
-  { table, key, ended, page, with: others = [] }: Ageing,
+  { table, key, ended, page, after, with: others = [] }: Ageing,
   before: number,
   signal: AbortSignal,
 ): Promise<number> {
   let deleted = 0;
-  for (let from = Number.MIN_SAFE_INTEGER; !signal.aborted; await giveWay()) {
+  for (let from = after; !signal.aborted; await giveWay()) {
     const old = (await read(page, [before, from])).filter((row) => row.old);
     // Behind a whole page of younger rows there are no older ones.
     if (old.length === 0) break;

@@ -148,6 +148,11 @@ export interface ConnectionListener {
    * commit that moves the ratchet. May be called again for the same messages when that commit was not made.
    */
   messages(messages: Incoming[]): Intake;
+  /**
+   * Messages of the time before the number was linked, when they are imported at all. Resolves when they are stored; rejects
+   * when that may succeed later: they come again. Default: they are left.
+   */
+  imported?(messages: Incoming[]): Promise<void>;
   /** Whether a call that comes now is rejected. Default: the phone rings. */
   rejectsCalls?(): boolean;
 }

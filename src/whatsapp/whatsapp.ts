@@ -3,7 +3,7 @@ import type { Config } from "../config.ts";
 import type { Logger } from "../log.ts";
 import type { OutgoingFiles } from "../model/media/media.ts";
 import type { Incoming } from "../model/messages.ts";
-import { DAY_MS, HOUR_MS } from "../model/time.ts";
+import { DAY_MS, HOUR_MS, type Cancel } from "../model/time.ts";
 import type { SafeFetch } from "../net/safe-fetch.ts";
 import { defineQuery } from "../store/query.ts";
 import { beginTenure, type Tenure } from "../store/write/owned.ts";
@@ -16,6 +16,8 @@ import { openConnection } from "./connection/connection.ts";
 import { createDeviceLists } from "./devices/device-lists.ts";
 import { createDeviceMemory, type DeviceMemory } from "./connection/device-memory.ts";
 import { createRoutes } from "./connection/routes.ts";
+import type { HistorySource } from "./history/importer.ts";
+import { inTurns } from "./history/turns.ts";
 import { identityOf } from "./identity.ts";
 import { sweepJournal } from "./signal/journal-rows.ts";
 import { sweepTokens } from "./signal/token-rows.ts";
@@ -38,8 +40,10 @@ interface WhatsAppDeps {
       Config,
       | "allowPrivateNetwork"
       | "everydayPath"
+      | "importHistory"
       | "logLevel"
       | "passkeyLinking"
+      | "retentionDays"
       | "whatsappVersion"
       | "whatsappVersionUrl"
     >;
@@ -64,6 +68,11 @@ interface WhatsAppDeps {
   observe?: (event: WireEvent) => void;
 }
 
+/** What phones tell unasked goes hardly further back. */
+const HISTORY_DAYS = 90;
+/** Of all numbers. */
+const HISTORIES_AT_ONCE = 2;
+
 /** What is kept of a number from one connection to the next. */
 interface NumberHere {
   /** Ends when another process has the number: what is left over writes nothing then. */
@@ -84,16 +93,10 @@ export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
   const onWay: OnWay | null = config.everydayPath
     ? (direction, reason) => deps.observe?.({ type: "way", direction, reason })
     : null;
+  const history = config.importHistory ? historySource(store, config, downloads.load) : null;
   const numbers = new Map<number, NumberHere>();
 
-  const stopSweeping = store.time.every(HOUR_MS, () => {
-    if (deps.isLeader?.() === false) return;
-    sweepJournal(store).catch((error: unknown) => log.warn({ err: error }, "could not sweep the journal"));
-  });
-  const stopSweepingTokens = store.time.every(DAY_MS, () => {
-    if (deps.isLeader?.() === false) return;
-    sweepTokens(store).catch((err: unknown) => log.warn({ err }, "could not delete expired privacy tokens"));
-  });
+  const stopSweeping = startSweeping(deps);
 
   function numberOf(deviceId: number): NumberHere {
     const known = numbers.get(deviceId);
@@ -127,6 +130,7 @@ export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
         versions,
         observe: deps.observe,
         onWay,
+        history,
         async openAuth(onWriteFailed) {
           const auth = await openAuthState({ store: own, deviceId, cache: keys, onWriteFailed });
           here.auth = auth;
@@ -163,10 +167,32 @@ export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
     clientVersion: versions.state,
     stop() {
       stopSweeping();
-      stopSweepingTokens();
       versions.stop();
       // Uploads in flight end with an error, and are made again by the next run.
       routes.stop();
     },
   };
+}
+
+/** What is imported of a phone's history, and how much of it at once. */
+function historySource(
+  { now }: Pick<Store, "now">,
+  { retentionDays }: Pick<Config, "retentionDays">,
+  load: WhatsApp["downloadMedia"],
+): HistorySource {
+  const days = Math.min(HISTORY_DAYS, retentionDays);
+  return { load, oldest: () => now() - days * DAY_MS, inTurn: inTurns(HISTORIES_AT_ONCE) };
+}
+
+/** What is over goes by itself. @returns ends it */
+function startSweeping({ store, log, isLeader = () => true }: WhatsAppDeps): Cancel {
+  const sweep = (everyMs: number, work: () => Promise<unknown>, failed: string): Cancel =>
+    store.time.every(everyMs, () => {
+      if (isLeader()) work().catch((err: unknown) => log.warn({ err }, failed));
+    });
+  const ends = [
+    sweep(HOUR_MS, () => sweepJournal(store), "could not sweep the journal"),
+    sweep(DAY_MS, () => sweepTokens(store), "could not delete expired privacy tokens"),
+  ];
+  return () => ends.forEach((end) => end());
 }

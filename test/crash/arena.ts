@@ -67,7 +67,7 @@ export async function openArena(seed: string, entry?: string): Promise<Arena> {
   const world = await startApart({
     seed,
     entry: build,
-    env: { ...PATIENT, CRASH_FILE: crashFile, BOTS_DIR: folder },
+    env: { ...PATIENT, CRASH_FILE: crashFile, BOTS_DIR: folder, IMPORT_HISTORY: "on" },
   });
   const hook = await startHook();
   // When the drill itself is ended early, nobody comes to close the arena.

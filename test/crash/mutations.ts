@@ -180,15 +180,12 @@ import type { Statement } from "../model/statement.ts";`,
   {
     name: "no-key",
     what: "the inbox takes a message that it has",
-    file: "src/inbox/inbox.ts",
+    file: "src/inbox/rows.ts",
     edits: [
       [
-        "AND NOT EXISTS (SELECT 1 FROM inbox WHERE device_id = ?1 AND wa_id = ?4",
-        `AND NOT EXISTS (SELECT 1 FROM inbox WHERE \${${on("no-key")} ? "0 AND" : ""} device_id = ?1 AND wa_id = ?4`,
-      ],
-      [
-        '"?13")})\nON CONFLICT (device_id, chat, sender, wa_id) DO NOTHING RETURNING id',
-        `"?13")})\n\${${on("no-key")} ? "" : "ON CONFLICT (device_id, chat, sender, wa_id) DO NOTHING"} RETURNING id`,
+        "AND NOT EXISTS (SELECT 1 FROM inbox WHERE ${SAME})\n${UNLESS_KNOWN} RETURNING id",
+        `AND NOT EXISTS (SELECT 1 FROM inbox WHERE \${${on("no-key")} ? "0 AND" : ""} \${SAME})
+\${${on("no-key")} ? "" : UNLESS_KNOWN} RETURNING id`,
       ],
     ],
     sql: "DROP INDEX inbox_message",

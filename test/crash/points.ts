@@ -1,6 +1,7 @@
 import type { FailpointName } from "../../src/model/failpoint.ts";
 import { ok, until } from "./apart.ts";
 import { ANA, BEN, SHOP, type Arena } from "./arena.ts";
+import { crashWhileImporting } from "./crash-while-importing.ts";
 import { crashWhileLinking } from "./crash-while-linking.ts";
 import { crashWhileMigrating } from "./crash-while-migrating.ts";
 import { heldBack, missedDevice, tokenGiven } from "./held-points.ts";
@@ -292,6 +293,7 @@ export const POINTS: CrashPoint[] = [
   crashWhileLinking("after-creds-commit", "the phone has scanned; credentials stored"),
   crashWhileLinking("before-pre-keys-commit", "new pre-keys made; not stored"),
   crashWhileLinking("after-pre-keys-commit", "new pre-keys stored; not uploaded"),
+  crashWhileImporting(conversation),
   crashWhileMigrating("mid-migration", "between two statements of an upgrade"),
 ];
 

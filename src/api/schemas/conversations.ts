@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isoTime } from "../../model/fields.ts";
-import { messageState } from "./messages.ts";
+import { imported, messageState } from "./messages.ts";
 
 /** What a message is; `type` of the webhook's event uses the same words. */
 export const messageType = z.string();
@@ -66,6 +66,7 @@ export const listedMessage = z
     }),
     edited: z.boolean().optional(),
     revoked: z.boolean().optional(),
+    imported: imported.optional(),
   })
   .meta({ id: "Message" });
 
@@ -96,7 +97,9 @@ export const listedChat = z
       type: messageType,
       message: z.string(),
     }),
-    unanswered: z.boolean().meta({ description: "The other side has written last" }),
+    unanswered: z
+      .boolean()
+      .meta({ description: "The other side has written last, and since the number was linked" }),
     unread: z.int().min(0).max(100).meta({
       description:
         "Messages of the other side since the chat was last read, by `POST /chats/{chat}/read` or on the phone, without reactions, votes, edits and revokes. The last 100 are looked at",

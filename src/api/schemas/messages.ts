@@ -40,6 +40,11 @@ const pollTally = z.strictObject({
   total: z.int().min(0),
 });
 
+/** Of a message that WhatsApp's history has brought. */
+export const imported = z
+  .literal(true)
+  .meta({ description: "It was written before the number was linked, and came with WhatsApp's history" });
+
 /** A message; one that the gateway sent with every state that it has had. */
 export const sentMessage = z
   .strictObject({
@@ -55,6 +60,7 @@ export const sentMessage = z
     history: z.array(z.strictObject({ state: messageState, at: isoTime() })),
     edited: z.literal(true).optional(),
     revoked: z.literal(true).optional().meta({ description: "It was taken back, or is about to be" }),
+    imported: imported.optional(),
     send_at: isoTime().optional().meta({ description: "When it is, or was, to be sent" }),
     error: sendError.optional(),
     poll: pollTally.optional(),

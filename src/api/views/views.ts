@@ -184,6 +184,7 @@ export const anyMessageView = (message: FoundMessage, sent: SentMessage | null) 
   ...(sent === null ? notSentView(message) : messageView(sent)),
   ...(message.edited && { edited: true as const }),
   ...(message.revoked && { revoked: true as const }),
+  ...(message.imported && { imported: true as const }),
 });
 
 const notSentView = (message: FoundMessage) => ({

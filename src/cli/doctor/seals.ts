@@ -48,7 +48,7 @@ async function closedRows(
   const hasDevice = info.some(({ name }) => name === "device_id");
   const number = hasDevice ? "(SELECT number FROM devices WHERE devices.id = t.device_id)" : "NULL";
   const closed: ClosedRow[] = [];
-  for (let after = -1, rows: Row[] = []; ; after = Number(rows.at(-1)!["rowid_"])) {
+  for (let after = Number.MIN_SAFE_INTEGER, rows: Row[] = []; ; after = Number(rows.at(-1)!["rowid_"])) {
     ({ rows } = await client.execute({
       sql: `SELECT t.rowid AS rowid_, ${number} AS number_, ${keys.map((key) => `t.${key}`).join(", ")}, t.${column} AS sealed_
         FROM ${table} t WHERE t.rowid > ? AND typeof(t.${column}) = 'blob' ORDER BY t.rowid LIMIT ${ROWS_AT_ONCE}`,

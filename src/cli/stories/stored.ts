@@ -28,7 +28,7 @@ const DEVICES = defineQuery("SELECT id, number FROM devices ORDER BY number LIMI
   number: devices.number,
 });
 const WROTE = defineQuery(
-  `SELECT id, chat, received_at FROM inbox WHERE device_id = ?1 AND from_me = 0 AND type <> 'timer'
+  `SELECT id, chat, received_at FROM inbox WHERE device_id = ?1 AND id > 0 AND from_me = 0 AND type <> 'timer'
   AND chat <> 'status@broadcast' AND received_at >= ?2 AND (received_at, id) < (?3, ?4)
   ORDER BY received_at DESC, id DESC LIMIT ?5`,
   { id: inbox.id, chat: inbox.chat, receivedAt: inbox.receivedAt },

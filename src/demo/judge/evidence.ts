@@ -231,7 +231,7 @@ WHERE i.id > ? ORDER BY i.id, a.attempt`;
 const UNFINISHED = {
   "inbox rows without a decision": "SELECT count(*) AS n FROM inbox WHERE state = 'pending'",
   "inbox rows that are done without a decision":
-    "SELECT count(*) AS n FROM inbox WHERE state = 'done' AND id NOT IN (SELECT inbox_id FROM decisions)",
+    "SELECT count(*) AS n FROM inbox WHERE state = 'done' AND id > 0 AND id NOT IN (SELECT inbox_id FROM decisions)",
   "messages in the outbox without an outcome": "SELECT count(*) AS n FROM outbox WHERE state = 'queued'",
   "messages in the journal that the inbox does not have":
     "SELECT count(*) AS n FROM journal WHERE content IS NOT NULL AND stanza_id <> ''",

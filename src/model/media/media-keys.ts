@@ -2,13 +2,14 @@ import { hkdfSync } from "node:crypto";
 import type { MediaKind } from "../messages.ts";
 
 /** What WhatsApp calls the keys of each kind of file. */
-const PURPOSES: Record<MediaKind, string> = {
+const PURPOSES: Record<MediaKind | "history", string> = {
   image: "WhatsApp Image Keys",
   sticker: "WhatsApp Image Keys",
   video: "WhatsApp Video Keys",
   audio: "WhatsApp Audio Keys",
   voice: "WhatsApp Audio Keys",
   document: "WhatsApp Document Keys",
+  history: "WhatsApp History Keys",
 };
 
 /** Bytes of the HMAC-SHA256 that follow the ciphertext. */
@@ -24,7 +25,7 @@ export interface MediaKeys {
 }
 
 /** @param mediaKey the 32 bytes that the message carries */
-export function mediaKeys(mediaKey: Uint8Array, kind: MediaKind): MediaKeys {
+export function mediaKeys(mediaKey: Uint8Array, kind: keyof typeof PURPOSES): MediaKeys {
   const expanded = Buffer.from(hkdfSync("sha256", mediaKey, new Uint8Array(0), PURPOSES[kind], 112));
   return {
     iv: expanded.subarray(0, 16),

@@ -43,13 +43,18 @@ function knownChat(world: World, owner: string, chat: HistoryChat, random: Rando
   const { name, unread, disappearing } = chat;
   const group = isGroupJid(chat.with) ? world.group(chat.with) : undefined;
   const partner = group ? undefined : world.account(chat.with);
-  const authorOf = ({ fromMe, from }: HistoryMessage): string | undefined =>
-    group && !fromMe && from !== undefined ? userJid(world.account(from), group.addressing) : undefined;
-  const messages = chat.messages.map((message, index) => ({
+  const authorOf = ({ fromMe, from }: HistoryMessage) => {
+    if (fromMe) return {};
+    if (!group) return { name: partner!.name };
+    if (from === undefined) return {};
+    const author = world.account(from);
+    return { participant: userJid(author, group.addressing), name: author.name };
+  };
+  const messages = chat.messages.map(({ from, ...message }, index) => ({
+    ...message,
+    ...authorOf({ ...message, from }),
     id: message.id ?? `3A${random.bytes(9).toString("hex").toUpperCase()}`,
     fromMe: message.fromMe ?? false,
-    participant: authorOf(message),
-    text: message.text,
     timestamp: message.timestamp ?? now - AN_HOUR + index,
   }));
   if (group) return { jid: group.id, name: name ?? group.subject, unread, messages };

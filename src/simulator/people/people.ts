@@ -1,7 +1,7 @@
 /** Simulated people, as the service drives them. */
 import type { Advertisement, Content, TypingState, VoteOptions } from "../surface/content.ts";
 import type { AppStateEntry, AppStateWriting, CollectionName } from "../surface/app-state.ts";
-import type { HistorySending } from "../surface/history.ts";
+import type { HistoryMessage, HistorySending } from "../surface/history.ts";
 import type { LoadedMedia } from "../surface/media.ts";
 import type { PresenceState } from "../surface/profiles.ts";
 import type { AddressedChange } from "./app-state/changes.ts";
@@ -184,6 +184,17 @@ export interface KnownChat {
   disappearing?: { seconds: number; since: number };
   /** The privacy token that the other side has given. */
   token?: { token: Uint8Array; t: number };
-  /** Oldest first; timestamps in Unix seconds. */
-  messages: { id: string; fromMe: boolean; participant?: string; text: string; timestamp: number }[];
+  /** Oldest first. */
+  messages: KnownMessage[];
+}
+
+/** A message of the time before. */
+export interface KnownMessage extends Pick<HistoryMessage, "text" | "image" | "edited" | "expiration"> {
+  id: string;
+  fromMe: boolean;
+  /** Who wrote it in a group, and what he calls himself. */
+  participant?: string;
+  name?: string;
+  /** Unix seconds. */
+  timestamp: number;
 }

@@ -4,6 +4,12 @@ import type { Address, PhoneNumber } from "./addresses.ts";
 /** A message of the time before. */
 export interface HistoryMessage {
   text: string;
+  /** Bytes of a picture that it shows, which lies at the media host: the text is its caption. */
+  image?: Uint8Array;
+  /** It was edited since: phones keep such a message as its last edit. */
+  edited?: boolean;
+  /** Seconds after which it disappears. */
+  expiration?: number;
   /** Written by the owner. Default false: by the partner, or in a group by `from`. */
   fromMe?: boolean;
   from?: PhoneNumber;

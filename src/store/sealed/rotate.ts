@@ -127,7 +127,8 @@ function sealColumn(
   );
   const update = database.prepare(`UPDATE ${table} SET "${column}" = ? WHERE rowid = ?`);
   let values = 0;
-  for (let last = 0; ;) {
+  // Imported messages have places below zero.
+  for (let last = Number.MIN_SAFE_INTEGER; ;) {
     const rows = page.all([last]) as SealedRow[];
     for (const row of rows) {
       const bound = context(...keys.map((_, index) => row[`k${index}`] as string | number));

@@ -36,7 +36,8 @@ export async function walkColumn<Row extends { row: number }>(
   { key, page, rowsAtOnce, changes, beside = [] }: SealWalk<Row>,
   stopping: AbortSignal,
 ): Promise<number> {
-  const place = (await readOne(PLACE, [key]))?.value ?? "0";
+  // Imported messages have places below zero.
+  const place = (await readOne(PLACE, [key]))?.value ?? String(Number.MIN_SAFE_INTEGER);
   let changed = 0;
   if (isWalked(place)) return changed;
   for (let after = Number(place); !stopping.aborted; await time.pause(PAUSE_MS, stopping)) {

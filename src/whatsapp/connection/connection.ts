@@ -16,8 +16,10 @@ import { emitWhatIsListenedFor } from "../receive/frame-events.ts";
 import { writeTogether } from "../send/frame-writes.ts";
 import { type MediaHostsSource } from "../media/hosts.ts";
 import { requestLinkingCode } from "../life/linking-code.ts";
+import { createHistoryImport, type HistoryImport } from "../history/importer.ts";
 import { listenForLids } from "../receive/lid-changes.ts";
 import { live, type ConnectionLife } from "../life/life.ts";
+import { linkedAt } from "../life/linked-at.ts";
 import { acknowledgeReceipts } from "../everyday/receipts.ts";
 import { createEverydayReceiving } from "../everyday/receive.ts";
 import { takeTurnsByChat, type ChatTurns } from "../receive/chat-turns.ts";
@@ -188,10 +190,11 @@ function attach(socket: WASocket, deps: ConnectionDeps, parts: ConnectionParts):
 function follow(
   socket: WASocket,
   deps: ConnectionDeps,
-  { auth, receiving, stanzas, acks, end, late, version, timers }: ConnectionParts,
+  parts: ConnectionParts,
   watching: { turns: ChatTurns; caughtUp: CaughtUp; passkey: PasskeyLinking; standing: Standing },
 ): ConnectionLife {
   const { deviceId, witness, store, listener, log, memory } = deps;
+  const { auth, receiving, stanzas, acks, end, late, version, timers } = parts;
   const recovery = startRecovery(socket, {
     deviceId,
     log,
@@ -215,16 +218,43 @@ function follow(
     end,
     endedBy: () => late.closed,
     ...watching,
-    recovery,
+    async onCaughtUp() {
+      late.history = importHistory(socket, deps, parts);
+      await recovery.caughtUp();
+    },
     tally: watchTally(socket, store.now, (facts) => witness.connection(deviceId, facts)),
     version,
     onClosed(code) {
       if (isRefusedClient(code)) deps.versions.refused(version);
       acks.fail();
+      late.history?.stop();
       watching.passkey.end();
       stopWatching();
     },
   });
+}
+
+/** Once what waited has come: live messages go first. Null: history is not imported. */
+function importHistory(
+  socket: WASocket,
+  { deviceId, log, store, history: source, listener }: ConnectionDeps,
+  { auth, receiving, hosts }: ConnectionParts,
+): HistoryImport | null {
+  if (source === null) return null;
+  const imports = createHistoryImport({
+    deviceId,
+    log,
+    time: store.time,
+    source,
+    journal: receiving.journal,
+    receiving,
+    hosts: async () => (await hosts.get()).hosts,
+    linkedAt: () => linkedAt(auth.creds),
+    storePairs: (pairs) => socket.signalRepository.lidMapping.storeLIDPNMappings(pairs),
+    store: async (messages) => listener.imported?.(messages),
+  });
+  imports.wake();
+  return imports;
 }
 
 function surface(

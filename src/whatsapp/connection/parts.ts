@@ -26,6 +26,7 @@ import { createDirectory, type Directory } from "../devices/recipients.ts";
 import { askForLids } from "../devices/usync.ts";
 import { createResends } from "../send/resend.ts";
 import { createRetryRequests, type RetryRequests } from "../signal/session-keeping.ts";
+import type { HistoryImport, HistorySource } from "../history/importer.ts";
 import { createGroups, type Groups } from "../groups/socket-groups.ts";
 import { createStanzas, type Stanzas } from "../receive/stanzas.ts";
 import type { Uploads } from "../media/upload.ts";
@@ -65,12 +66,19 @@ export interface ConnectionDeps {
   observe?: ((event: WireEvent) => void) | undefined;
   /** Told which messages go the everyday way; null: none does. */
   onWay: OnWay | null;
+  /** Where history is imported from; null: it is not. */
+  history: HistorySource | null;
 }
 
 /** What a connection consists of beside its socket, which most of it looks up here: it is made last. */
 export interface ConnectionParts {
   /** The socket, and why it is being ended; null until there is one. */
-  late: { socket: WASocket | null; clock: WhatsAppClock | null; closed: Closed | null };
+  late: {
+    socket: WASocket | null;
+    clock: WhatsAppClock | null;
+    closed: Closed | null;
+    history: HistoryImport | null;
+  };
   end(closed: Closed): void;
   auth: AuthState;
   receiving: Receiving;
@@ -91,7 +99,7 @@ export async function prepare(deps: ConnectionDeps): Promise<ConnectionParts> {
   await deps.versions.ready();
   const { deviceId, store, memory, files, uploads } = deps;
   const { time } = store;
-  const late: ConnectionParts["late"] = { socket: null, clock: null, closed: null };
+  const late: ConnectionParts["late"] = { socket: null, clock: null, closed: null, history: null };
   const socket = (): WASocket => late.socket!;
   const end = (closed: Closed): void => {
     late.closed ??= closed;
@@ -114,6 +122,7 @@ export async function prepare(deps: ConnectionDeps): Promise<ConnectionParts> {
       changes: async (chatKey, waId) => (await deps.receivedChanges?.(deviceId, chatKey, waId)) ?? [],
     },
     clockAhead: () => late.clock?.ahead() ?? 0,
+    onHistory: deps.history && (() => late.history?.wake()),
     onFailed,
   });
   const peekPair = (key: string): string | null =>

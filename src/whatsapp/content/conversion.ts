@@ -2,6 +2,7 @@ import type { proto } from "@whiskeysockets/baileys";
 import type { Incoming } from "../../model/messages.ts";
 import { readEnvelope, type OwnIds, type StanzaAttributes } from "../addresses.ts";
 import { baileys } from "../baileys.ts";
+import { historyNotice } from "../history/notice.ts";
 import { isLid, userOf, withoutDevice } from "../jids.ts";
 import { secondsIn } from "../stanza-numbers.ts";
 import { StorageUnavailable } from "../../store/errors.ts";
@@ -27,6 +28,8 @@ export interface Converted {
   incoming: Incoming[];
   /** A protocol message of the owner's phone, or of the service: Baileys needs it whenever it is delivered again. */
   protocol: Uint8Array | null;
+  /** It brings messages of the time before the linking, which are to be imported. */
+  isHistory?: true;
   /** The setting of its chat with a person that it tells of, and the names of that person. */
   timer?: { names: string[]; timer: ChatTimer };
 }
@@ -40,6 +43,8 @@ export interface ConversionDeps {
   readSealed: SealedReader;
   /** Seconds by which WhatsApp's clock is ahead of the host's, see `Incoming.clockAhead`. */
   clockAhead(): number;
+  /** Whether what the phone tells of the time before the linking is imported. */
+  importsHistory: boolean;
   /** Messages that the own phone has sent again, in a protocol message. */
   readResent(message: proto.IMessage): Promise<Incoming[]>;
   /** The stanza was read and holds nothing for people. */
@@ -56,9 +61,14 @@ export type Convert = (attributes: StanzaAttributes, plaintext: Plaintext) => Pr
 /** @throws when the bytes are no padded protobuf */
 export function readPlaintext(padded: Uint8Array): Plaintext {
   const bytes = withReadablePolls(unpad(padded));
+  return { bytes, ...readMessage(bytes) };
+}
+
+/** @param bytes an encoded `Message` @throws when they are none */
+export function readMessage(bytes: Uint8Array): Omit<Plaintext, "bytes"> {
   const outer = baileys.proto.Message.decode(bytes);
   const inner = outer.deviceSentMessage?.message;
-  return { bytes, message: inner ? withSecret(inner, outer) : outer, wasWrapped: Boolean(inner) };
+  return { message: inner ? withSecret(inner, outer) : outer, wasWrapped: Boolean(inner) };
 }
 
 /** WhatsApp Web puts the secret of what it sends beside its own devices' copy, not into it (zapo `message/encode/device-sent.ts`). */
@@ -112,8 +122,10 @@ export function createConversion(deps: ConversionDeps): Convert {
 
   async function fromPeer(attributes: StanzaAttributes, { bytes, message }: Plaintext): Promise<Converted> {
     // Only the own phone may say what somebody else has written.
-    const resent = isOwn(attributes, deps.own()) ? await deps.readResent(message) : [];
-    return { incoming: resent.map(stamped), protocol: bytes };
+    if (!isOwn(attributes, deps.own())) return { incoming: [], protocol: bytes };
+    const resent = await deps.readResent(message);
+    const isHistory = deps.importsHistory && historyNotice(message) !== null;
+    return { incoming: resent.map(stamped), protocol: bytes, ...(isHistory && { isHistory }) };
   }
 
   return async (attributes, plaintext) => {

@@ -1,3 +1,5 @@
+import { fieldsIn } from "../wire-fields.ts";
+
 /**
  * What the client library's protobufs do not know of polls. Field numbers from WhatsApp's own definitions (`WAProto`, as whatsmeow,
  * whatsapp-rust and zapo have them).
@@ -22,15 +24,6 @@ const AROUND = new Map([
 const DEEPEST = 5;
 /** `Message.pollAddOptionMessage.addOption.optionName`. */
 const ADDED_OPTION = [121, 2, 1];
-
-interface Field {
-  number: number;
-  /** Where its tag begins. */
-  at: number;
-  /** Its value, when it has a length in front; else empty. */
-  from: number;
-  to: number;
-}
 
 /**
  * A message whose polls the library can read: those of the sixth form become such of the fifth, in place. Everything else
@@ -68,31 +61,5 @@ function rename(bytes: Uint8Array, start: number, end: number, depth: number): v
     else if (inner !== undefined && depth < DEEPEST)
       for (const field of fieldsIn(bytes, from, to))
         if (field.number === inner) rename(bytes, field.from, field.to, depth + 1);
-  }
-}
-
-/** The fields of a protobuf, as far as it is one. */
-function* fieldsIn(bytes: Uint8Array, start: number, end: number): Generator<Field> {
-  let place = start;
-  const next = (): number => {
-    let value = 0;
-    for (let power = 0; place < end && power < 10; power++) {
-      const byte = bytes[place++]!;
-      value += (byte & 0x7f) * 2 ** (7 * power);
-      if (byte < 0x80) return value;
-    }
-    return Number.NaN;
-  };
-  while (place < end) {
-    const at = place;
-    const tag = next();
-    if (Number.isNaN(tag)) return;
-    const type = tag % 8;
-    const length =
-      type === 2 ? next() : type === 0 ? next() * 0 : type === 1 ? 8 : type === 5 ? 4 : Number.NaN;
-    if (!(length >= 0) || place + length > end) return;
-    const number = Math.floor(tag / 8);
-    yield { number, at, from: place, to: type === 2 ? place + length : place };
-    place += length;
   }
 }

@@ -54,7 +54,9 @@ function attributesOf({ key, messageTimestamp, pushName }: WAMessage, own: OwnId
     notify: pushName ?? undefined,
   };
   const alternative = inGroup ? key.participantAlt : key.remoteJidAlt;
-  if (alternative) attributes[isLid(alternative) ? "sender_lid" : "sender_pn"] = alternative;
+  // Of an own message to a person it is that person whom the key names.
+  const named = key.fromMe && !inGroup ? "recipient" : "sender";
+  if (alternative) attributes[`${named}_${isLid(alternative) ? "lid" : "pn"}`] = alternative;
   return Object.fromEntries(
     Object.entries(attributes).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );

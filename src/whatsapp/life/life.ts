@@ -10,7 +10,6 @@ import type { AuthState } from "../signal/auth-state.ts";
 import type { CaughtUp } from "./caught-up.ts";
 import type { ChatTurns } from "../receive/chat-turns.ts";
 import { watchRouting } from "./edge-routing.ts";
-import type { Recovery } from "../receive/recovery.ts";
 import { closedBy, watchConnecting } from "./socket-end.ts";
 import type { Standing } from "./standing.ts";
 import type { Tally } from "./tally.ts";
@@ -41,7 +40,8 @@ interface LifeDeps {
   endedBy(): Closed | null;
   caughtUp: CaughtUp;
   passkey: Pick<PasskeyLinking, "isUnderWay">;
-  recovery: Recovery;
+  /** The connection is open, and what waited at WhatsApp has come. Never rejects. */
+  onCaughtUp(): Promise<void>;
   standing: Pick<Standing, "opened">;
   tally: Tally;
   /** What the connection has named itself to WhatsApp. */
@@ -107,7 +107,7 @@ export function live(context: LifeDeps): ConnectionLife {
       open = true;
       context.caughtUp.opened();
       context.tally.opened();
-      void context.caughtUp.done.then(() => (open ? context.recovery.caughtUp() : undefined));
+      void context.caughtUp.done.then(() => (open ? context.onCaughtUp() : undefined));
       const identity = identityOf(auth.creds);
       // Live messages come after what waited: until then it would be said to be online, and be deaf.
       void context.caughtUp.usable.then(() => {

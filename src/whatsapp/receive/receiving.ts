@@ -30,6 +30,8 @@ interface ReceivingDeps {
   listener: Pick<ConnectionListener, "messages">;
   polls: Pick<SealedSources, "sent" | "received" | "changes">;
   clockAhead(): number;
+  /** A piece of history waits in the journal to be imported; null: none is. */
+  onHistory: (() => void) | null;
   /** The database failed: the connection must close. */
   onFailed(error: unknown): void;
 }
@@ -47,7 +49,7 @@ export interface Receiving {
 
 /** Joins what turns stanzas into stored messages. */
 export function createReceiving(deps: ReceivingDeps): Receiving {
-  const { store, deviceId, log, auth, memory, witness, onFailed } = deps;
+  const { store, deviceId, log, auth, memory, witness, onHistory, onFailed } = deps;
   const own = (): OwnIds => ownIdsOf(auth.creds);
   const numbersOfLids = numbersIn(auth);
   const lidOfNumber = async (number: string): Promise<string | null> =>
@@ -75,11 +77,13 @@ export function createReceiving(deps: ReceivingDeps): Receiving {
       numbersOfLids,
       readSealed,
       clockAhead: deps.clockAhead,
+      importsHistory: onHistory !== null,
       readResent: async (message) =>
         read(await messagesFromPhone(message, (id) => placeholderIn(memory, id))),
       onSilent: (waId) => witness.read(deviceId, waId),
     }),
     receive: deps.listener.messages,
+    onHistory: () => onHistory?.(),
     learned: ({ names, timer }) => deps.timers.learned(names, timer),
     async onUnreadable(attributes, error) {
       tell(error, attributes.id ?? "");

@@ -4,6 +4,7 @@ import type { Incoming } from "../../model/messages.ts";
 import { baileys } from "../baileys.ts";
 import { timerSetAt, type ChatTimer } from "../content/chat-timer.ts";
 import { isGroup, isLid, isPn, withoutDevice } from "../jids.ts";
+import { linkedAt } from "../life/linked-at.ts";
 import { SECOND_MS } from "../../model/time.ts";
 import type { Acks } from "../send/acks.ts";
 import type { DeviceMemory } from "../connection/device-memory.ts";
@@ -73,7 +74,7 @@ export function startRecovery(
   }
 
   async function compare(messages: WAMessage[]): Promise<void> {
-    const linked = linkedAt(socket);
+    const linked = linkedAt(socket.authState.creds);
     // Phones begin with the newest.
     const since = messages
       .filter((message) => writtenAt(message) > linked)
@@ -124,13 +125,4 @@ const writtenAt = ({ messageTimestamp }: WAMessage): number => baileys.toNumber(
 
 function keyOf({ jid, participant, fromMe, id }: MissingMessage): WAMessage["key"] {
   return { remoteJid: jid, fromMe, id, participant: participant ?? undefined };
-}
-
-/** When the phone has accepted these credentials, Unix seconds: what was written before is history in the true sense. */
-function linkedAt({ authState }: Pick<WASocket, "authState">): number {
-  // A protobuf that was stored as JSON comes back with its bytes as base64.
-  const details: Uint8Array | string | null | undefined = authState.creds.account?.details;
-  if (!details?.length) return Number.POSITIVE_INFINITY;
-  const bytes = typeof details === "string" ? Buffer.from(details, "base64") : details;
-  return baileys.toNumber(baileys.proto.ADVDeviceIdentity.decode(bytes).timestamp);
 }

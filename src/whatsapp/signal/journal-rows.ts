@@ -14,7 +14,7 @@ export interface JournalContent {
   message: Incoming | null;
   /** The same, of messages that the owner's phone has sent again. */
   resent?: Incoming[];
-  /** The decrypted protobuf of a protocol message, base64: it must survive a redelivery. */
+  /** The decrypted protobuf of a protocol message, base64: it must survive a redelivery, and be imported when it is history. */
   plain: string | null;
 }
 
@@ -43,10 +43,25 @@ export interface OwedMessages {
 const FIND = defineQuery("select content from journal where device_id = ? and hash = ?", {
   content: journal.content,
 });
+/** Before the stanza ids of history: no message has such a one. Below it in order stands nothing else. */
+const HISTORY = "history:";
+const IS_HISTORY = "stanza_id >= 'history:' and stanza_id < 'history;'";
+/** A piece of history that was never stored as a whole: WhatsApp does not keep its file much longer. */
+const HISTORY_KEPT_MS = 14 * DAY_MS;
+
+/** @param id of the stanza @returns under which the journal keeps it until all of it is stored */
+export const historyId = (id: string): string => HISTORY + id;
+
 const OWED = defineQuery(
   `select rowid as place, hash, stanza_id, content from journal
-  where device_id = ? and content is not null and rowid > ? order by rowid limit ${READ_AT_ONCE}`,
+  where device_id = ? and content is not null and not (${IS_HISTORY}) and rowid > ? order by rowid limit ${READ_AT_ONCE}`,
   { place: integer(), hash: journal.hash, stanzaId: journal.stanzaId, content: journal.content },
+);
+// One at a time: it may be megabytes.
+const NEXT_HISTORY = defineQuery(
+  `select rowid as place, hash, content from journal
+  where device_id = ? and content is not null and ${IS_HISTORY} and rowid > ? order by rowid limit 1`,
+  { place: integer(), hash: journal.hash, content: journal.content },
 );
 
 const context = (deviceId: number, hash: string): string => `journal:${deviceId}:${hash}`;
@@ -104,17 +119,39 @@ export async function* readOwed(store: Store, deviceId: number): AsyncGenerator<
   }
 }
 
+/** A piece of history that is not stored as a whole. */
+export interface OwedHistory {
+  hash: string;
+  /** The encoded protocol message. @throws when the row is damaged */
+  open(): Uint8Array;
+}
+
+/** Pieces of history that are not stored, oldest first. */
+export async function* readHistories(store: Store, deviceId: number): AsyncGenerator<OwedHistory> {
+  for (let after = 0; ;) {
+    const row = await store.readOne(NEXT_HISTORY, [deviceId, after]);
+    if (row === null) return;
+    const { hash, content } = row;
+    yield { hash, open: () => Buffer.from(open(store, deviceId, hash, content!).plain ?? "", "base64") };
+    after = row.place;
+  }
+}
+
 /** All messages of a row that the inbox gets. */
 const messagesIn = ({ message, resent = [] }: JournalContent): Incoming[] =>
   message === null ? resent : [message, ...resent];
 
-/** Deletes hashes older than a day, and the phone's protocol messages of that age. Messages stay until they are spent. */
+/**
+ * Deletes hashes older than a day, and the phone's protocol messages of that age; pieces of history that were not imported a
+ * while later. Messages stay until they are spent.
+ */
 export async function sweepJournal(store: Store): Promise<void> {
   while (store.clock.isTrusted()) {
     const old = {
       sql: `delete from journal where rowid in (select rowid from journal
-        where created_at < ? and (content is null or stanza_id = '') limit ${SWEPT_AT_ONCE})`,
-      args: [store.now() - DAY_MS],
+        where created_at < ?1 and (content is null or stanza_id = '' or (${IS_HISTORY} and created_at < ?2))
+        limit ${SWEPT_AT_ONCE})`,
+      args: [store.now() - DAY_MS, store.now() - HISTORY_KEPT_MS],
     };
     const [result] = await store.writer.commit([old], { owning: null });
     if ((result?.rowsAffected ?? 0) < SWEPT_AT_ONCE) return;

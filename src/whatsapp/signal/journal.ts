@@ -7,13 +7,17 @@ import type { StanzaAttributes } from "../addresses.ts";
 import { readPlaintext, type Convert, type Converted, type Plaintext } from "../content/conversion.ts";
 import {
   findJournalled,
+  historyId,
+  readHistories,
   readOwed,
   spendStatement,
   type JournalEntry,
+  type OwedHistory,
   type OwedMessages,
 } from "./journal-rows.ts";
 
-// A history of this size in one message comes at linking only. Losing it to a crash costs names, no messages.
+// A history of this size in one message comes at linking only. Losing it to a crash costs names, no messages; what is to be
+// imported is kept, as long as a stanza may be.
 const MAX_PROTOCOL_BYTES = 256 * 1024;
 /** The shortest padding. */
 const PADDING = Uint8Array.of(1);
@@ -36,6 +40,8 @@ export interface JournalDeps {
   onUnreadable(attributes: StanzaAttributes, error: unknown): Promise<void>;
   /** The same for a row of an earlier version that does not open, of which nothing but its id is known. */
   onUnreadableRow(stanzaId: string, error: unknown): Promise<void>;
+  /** A piece of history is stored that is to be imported. */
+  onHistory(): void;
   /** The database failed: nothing after this may be acknowledged. */
   onFailed(error: unknown): void;
 }
@@ -63,6 +69,10 @@ export interface Journal {
   prepare(attributes: StanzaAttributes, padded: Uint8Array, plaintext?: Plaintext): Promise<Prepared>;
   /** Padded bytes of a ciphertext that was decrypted before, or null. Empty when nothing is left to do with it. */
   recall(hash: string): Promise<Uint8Array | null>;
+  /** Pieces of history that are not imported as a whole, oldest first. */
+  histories(): AsyncGenerator<OwedHistory>;
+  /** Nothing is left to do with a ciphertext's content. */
+  spend(hash: string): Promise<void>;
   /** Stores what version 0.1 has decrypted and not stored: it made two commits of it. */
   replay(): Promise<void>;
 }
@@ -70,24 +80,6 @@ export interface Journal {
 /** The journal of one connection; see `Journal`. */
 export function createJournal(deps: JournalDeps): Journal {
   const { store, deviceId } = deps;
-
-  async function convert(
-    attributes: StanzaAttributes,
-    plaintext: Plaintext,
-    onPlaintext: (message: proto.IMessage) => void,
-  ): Promise<JournalEntry> {
-    onPlaintext(plaintext.message);
-    const { incoming, protocol, timer } = await deps.convert(attributes, plaintext);
-    const received = incoming.length > 0 ? deps.receive(incoming) : NO_INTAKE;
-    const kept = protocol !== null && protocol.length <= MAX_PROTOCOL_BYTES ? protocol : null;
-    return {
-      // Rows of protocol messages have no stanza id: that is how the sweep knows them.
-      stanzaId: protocol === null ? (attributes.id ?? "") : "",
-      content: kept && { message: null, plain: Buffer.from(kept).toString("base64") },
-      intake: timer === undefined ? received : joinIntakes(received, deps.learned(timer)),
-      refused: (error) => deps.onUnreadable(attributes, error),
-    };
-  }
 
   async function storeMessages(hash: string, messages: Incoming[]): Promise<void> {
     const intake = deps.receive(messages);
@@ -116,7 +108,7 @@ export function createJournal(deps: JournalDeps): Journal {
     async prepare(attributes, padded, plaintext) {
       let senderKey: Prepared["senderKey"] = null;
       try {
-        const entry = await convert(attributes, plaintext ?? readPlaintext(padded), (message) => {
+        const entry = await entryOf(deps, attributes, plaintext ?? readPlaintext(padded), (message) => {
           senderKey = message.senderKeyDistributionMessage ?? null;
         });
         return { entry, senderKey };
@@ -147,6 +139,10 @@ export function createJournal(deps: JournalDeps): Journal {
         return NOTHING;
       }
     },
+    histories: () => readHistories(store, deviceId),
+    async spend(hash) {
+      await store.writer.commit([spendStatement(deviceId, hash)]);
+    },
     async replay() {
       for await (const owed of readOwed(store, deviceId)) await Promise.all(owed.map(replayRow));
     },
@@ -154,3 +150,28 @@ export function createJournal(deps: JournalDeps): Journal {
 }
 
 const pad = (plain: Uint8Array): Uint8Array => Buffer.concat([plain, PADDING]);
+
+/** What becomes of a plaintext. @param onPlaintext told of it before anything is made of it */
+async function entryOf(
+  deps: JournalDeps,
+  attributes: StanzaAttributes,
+  plaintext: Plaintext,
+  onPlaintext: (message: proto.IMessage) => void,
+): Promise<JournalEntry> {
+  onPlaintext(plaintext.message);
+  const { incoming, protocol, timer, isHistory = false } = await deps.convert(attributes, plaintext);
+  const received = incoming.length > 0 ? deps.receive(incoming) : NO_INTAKE;
+  const isKept = protocol !== null && (isHistory || protocol.length <= MAX_PROTOCOL_BYTES);
+  const id = attributes.id ?? "";
+  return {
+    // Rows of protocol messages have no stanza id: that is how the sweep knows them.
+    stanzaId: isHistory ? historyId(id) : protocol === null ? id : "",
+    content: isKept ? { message: null, plain: Buffer.from(protocol).toString("base64") } : null,
+    intake: isHistory
+      ? joinIntakes(received, { ...NO_INTAKE, committed: deps.onHistory })
+      : timer === undefined
+        ? received
+        : joinIntakes(received, deps.learned(timer)),
+    refused: (error) => deps.onUnreadable(attributes, error),
+  };
+}

@@ -548,6 +548,7 @@ describe("further answers", () => {
       content: null,
       edited: false,
       revoked: false,
+      imported: false,
     };
     const app = createRoutesApp({
       numbers: { list: () => [device], find: () => device, catchUp: async () => undefined },

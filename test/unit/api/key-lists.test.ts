@@ -96,6 +96,7 @@ describe("a key's list of devices", () => {
                 content: null,
                 edited: false,
                 revoked: false,
+                imported: false,
               })),
         },
         deliveries: {

@@ -70,6 +70,7 @@ describe("settings", () => {
       mpwaCompat: false,
       warmUp: false,
       passkeyLinking: false,
+      importHistory: false,
       alertUrl: null,
       alertSecret: null,
       scheduledBackups: null,

@@ -10,7 +10,9 @@ import { openStore } from "../../../src/store/open.ts";
 import type { Store } from "../../../src/store/store.ts";
 import {
   findJournalled,
+  historyId,
   journalInsert,
+  readHistories,
   readOwed,
   spendStatement,
   sweepJournal,
@@ -76,6 +78,34 @@ describe("the journal's rows", () => {
     await sweepJournal(store);
     const rows = await rawRows(store, "select hash from journal order by hash", []);
     expect(rows.map(({ hash }) => hash)).toEqual(["owed", "young"]);
+  });
+
+  it("of history wait until all of it is stored, apart from messages, and two weeks at most", async () => {
+    const piece = (text: string): Row => ({
+      stanzaId: historyId(text),
+      content: { message: null, plain: Buffer.from(text).toString("base64") },
+    });
+    const histories = async (): Promise<string[]> => {
+      const found: string[] = [];
+      for await (const { open } of readHistories(store, 1)) found.push(Buffer.from(open()).toString());
+      return found;
+    };
+    for (const text of ["b", "a", "c"]) await insert(text, piece(text));
+    await insert("message", message("x"));
+    await insert("protocol", { stanzaId: "", content: { message: null, plain: "AA==" } });
+    await insert("foreign", piece("x"), 2);
+    expect(await histories()).toEqual(["b", "a", "c"]);
+    // Megabytes, which are opened by nobody else.
+    for await (const rows of readOwed(store, 1))
+      expect(rows.map(({ hash }) => hash)).toEqual(["message", "protocol"]);
+    await store.writer.commit([spendStatement(1, "a")]);
+    now += 13 * DAY;
+    await sweepJournal(store);
+    expect(await histories()).toEqual(["b", "c"]);
+    now += 2 * DAY;
+    await sweepJournal(store);
+    expect(await histories()).toEqual([]);
+    expect((await owed()).map(({ text }) => text)).toEqual(["x"]);
   });
 
   it("hold no clear text", async () => {

@@ -46,7 +46,7 @@ export function createCare({ world, options, random, phone }: CareNeeds): Care {
     for (const companion of introduced) await tell(companion, message);
   };
   const piece = (given: HistoryPiece, inline: boolean): proto.IMessage =>
-    historyMessage(given, inline ? undefined : { mediaKey: random().bytes(32), files: world.files });
+    historyMessage(given, phone().desk, inline);
 
   async function introduce(companion: string): Promise<void> {
     introduced.add(companion);

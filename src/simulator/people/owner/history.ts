@@ -1,11 +1,13 @@
 /** What a phone tells companions of messages that are not sent to them any more: history, in pieces. */
 import { deflateSync } from "node:zlib";
 import { proto } from "@whiskeysockets/baileys/WAProto/index.js";
+import type { Content } from "../../surface/content.ts";
 import type { HistoryType } from "../../surface/history.ts";
+import { compose } from "../content.ts";
+import type { Desk } from "../content/context.ts";
 import { LIDS, NUMBERS } from "../jids.ts";
-import type { FileHost } from "../link.ts";
 import { encryptFile } from "../messages/media-file.ts";
-import type { KnownChat, KnownHistory } from "../people.ts";
+import type { KnownChat, KnownHistory, KnownMessage } from "../people.ts";
 
 const { Type } = proto.Message.ProtocolMessage;
 const { HISTORY_SYNC_ON_DEMAND } = proto.Message.PeerDataOperationRequestType;
@@ -30,17 +32,15 @@ export interface HistoryPiece extends KnownHistory {
   requestId?: string;
 }
 
-/** Puts a piece into a file; absent: it goes along in the message. */
-interface Storing {
-  mediaKey: Uint8Array;
-  files: FileHost;
-}
-
-/** The message that hands over a piece. Source: whatsmeow `DownloadHistorySync`. */
-export function historyMessage(piece: HistoryPiece, storing?: Storing): proto.IMessage {
+/**
+ * The message that hands over a piece. Source: whatsmeow `DownloadHistorySync`.
+ *
+ * @param inline the piece goes along in it; else it is put into a file
+ */
+export function historyMessage(piece: HistoryPiece, desk: Desk, inline: boolean): proto.IMessage {
   const { type, chunk: chunkOrder, progress, requestId: peerDataRequestSessionId } = piece;
   const syncType = TYPES[type];
-  const payload = deflateSync(payloadOf(piece));
+  const payload = deflateSync(payloadOf(piece, desk));
   return {
     protocolMessage: {
       type: Type.HISTORY_SYNC_NOTIFICATION,
@@ -50,18 +50,21 @@ export function historyMessage(piece: HistoryPiece, storing?: Storing): proto.IM
         chunkOrder,
         progress,
         peerDataRequestSessionId,
-        ...(storing ? stored(payload, storing) : { initialHistBootstrapInlinePayload: payload }),
+        ...(inline ? { initialHistBootstrapInlinePayload: payload } : stored(payload, desk)),
       },
     },
   };
 }
 
-function payloadOf({ type, chunk, progress, pairs, chats, pushNames = [] }: HistoryPiece): Uint8Array {
+function payloadOf(
+  { type, chunk, progress, pairs, chats, pushNames = [] }: HistoryPiece,
+  desk: Desk,
+): Uint8Array {
   return proto.HistorySync.encode({
     syncType: TYPES[type],
     chunkOrder: chunk,
     progress,
-    conversations: chats.map(conversation),
+    conversations: chats.map((chat) => conversation(chat, desk)),
     pushnames: pushNames.map(({ jid, name }) => ({ id: jid, pushname: name })),
     phoneNumberToLidMappings: pairs.map(({ number, lid }) => ({
       pnJid: `${number}@${NUMBERS}`,
@@ -70,21 +73,31 @@ function payloadOf({ type, chunk, progress, pairs, chats, pushNames = [] }: Hist
   }).finish();
 }
 
-function stored(payload: Uint8Array, { mediaKey, files }: Storing): proto.Message.IHistorySyncNotification {
+function stored(payload: Uint8Array, { random, store }: Desk): proto.Message.IHistorySyncNotification {
+  const mediaKey = random.bytes(32);
   const { bytes, fileSha256, fileEncSha256, fileLength } = encryptFile(payload, mediaKey, "history");
-  const { directPath } = files.store("md-msg-hist", bytes);
+  const { directPath } = store("md-msg-hist", bytes);
   return { mediaKey, directPath, fileSha256, fileEncSha256, fileLength };
 }
 
+/** A message as a phone keeps it; one that was edited is the edit, which names it. Source: whatsmeow `ParseWebMessage`. */
+function kept(entry: KnownMessage, key: proto.IMessageKey, desk: Desk): proto.IMessage {
+  const { text, image, edited, expiration } = entry;
+  const content: Content = image ? { kind: "image", bytes: image, caption: text } : { kind: "text", text };
+  const message = compose(content, desk, { expiration });
+  if (!edited) return message;
+  return { protocolMessage: { type: Type.MESSAGE_EDIT, key, editedMessage: message } };
+}
+
 /** A chat as a phone hands it over, the newest message first. */
-function conversation(chat: KnownChat): proto.IConversation {
+function conversation(chat: KnownChat, desk: Desk): proto.IConversation {
   const { jid, pnJid, lidJid, name, unread, messages, disappearing, token } = chat;
   const newestFirst = messages.toReversed().map((entry, index) => {
-    const { id, fromMe, participant, text, timestamp } = entry;
+    const { id, fromMe, participant, name: pushName, timestamp } = entry;
     const key = { remoteJid: jid, id, fromMe, participant };
-    const message = { conversation: text };
+    const message = kept(entry, key, desk);
     return {
-      message: { key, message, messageTimestamp: timestamp, participant },
+      message: { key, message, messageTimestamp: timestamp, participant, pushName },
       msgOrderId: messages.length - index,
     };
   });
