@@ -158,11 +158,11 @@ export interface paths {
         get: operations["listContacts"];
     };
     "/contacts/{contact}": {
-        /** A person, with what WhatsApp shows of him; WhatsApp is asked at most every 24 hours */
+        /** A person, with what WhatsApp shows of them; WhatsApp is asked at most every 24 hours */
         get: operations["getContact"];
     };
     "/contacts/{contact}/block": {
-        /** Block a person: direct messages and calls of him do not arrive any more */
+        /** Block a person: their direct messages and calls no longer arrive */
         put: operations["blockContact"];
         /** Let a person who was blocked in again */
         delete: operations["unblockContact"];
@@ -767,7 +767,7 @@ export interface components {
             lid: string | null;
             /** @description In the address book of the number's phone */
             name: string | null;
-            /** @description What the person calls himself */
+            /** @description What the person calls themselves */
             push_name: string | null;
             /** @description Of a business, verified by WhatsApp */
             verified_name: string | null;
@@ -779,7 +779,7 @@ export interface components {
             lid: string | null;
             /** @description In the address book of the number's phone */
             name: string | null;
-            /** @description What the person calls himself */
+            /** @description What the person calls themselves */
             push_name: string | null;
             /** @description Of a business, verified by WhatsApp */
             verified_name: string | null;
@@ -1331,7 +1331,7 @@ export interface components {
             /** @description The writer: digits, or `…@lid` while the number is unknown */
             from: string;
             type: string;
-            /** @description What the writer calls himself */
+            /** @description What the writer calls themselves */
             name?: string;
             /** @description The text, after its last edit */
             message: string;
