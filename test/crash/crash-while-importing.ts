@@ -4,7 +4,7 @@ import type { CrashPoint, Provoke } from "./points.ts";
 
 /** Several commits. */
 const MESSAGES = 120;
-let told = 0;
+let rounds = 0;
 
 /**
  * The phone tells of the time before the linking, and people write meanwhile; the process ends when some of it is stored. Whatever
@@ -16,16 +16,17 @@ export const crashWhileImporting = (meanwhile: Provoke): CrashPoint => ({
   where: "some of a piece of history stored; the rest not",
   async run(arena, random) {
     const { sim } = arena.world;
+    // Several gateways are killed at the same time.
+    const round = ++rounds;
     const names: string[] = [];
     const yesterday = Math.floor(Date.now() / 1000) - 86_400;
     arena.arm("in-import", 1 + Math.floor(random() * 4));
-    await arena.expectDeath("in-import", async (round) => {
-      if (round > 0) return;
-      told++;
+    await arena.expectDeath("in-import", async (attempt) => {
+      if (attempt > 0) return;
       const chats = [ANA, BEN].map((contact, which) => ({
         with: contact,
         messages: Array.from({ length: MESSAGES }, (_, n) => {
-          const id = `3AHISTORY${told}X${which}X${n}`;
+          const id = `3AHISTORY${round}X${which}X${n}`;
           names.push(id);
           return { id, text: "order", timestamp: yesterday - n };
         }),
@@ -35,7 +36,7 @@ export const crashWhileImporting = (meanwhile: Provoke): CrashPoint => ({
     });
     await arena.revive();
     const count = (): number =>
-      arena.left(`SELECT wa_id AS id FROM inbox WHERE id < 0 AND wa_id LIKE '3AHISTORY${told}X%'`).length;
+      arena.left(`SELECT wa_id AS id FROM inbox WHERE id < 0 AND wa_id LIKE '3AHISTORY${round}X%'`).length;
     await until("all of the history is there", () => count() === names.length);
     const verdict = await arena.settle();
     if (count() !== names.length) verdict.problems.push(`${count()} of ${names.length} imported messages`);
