@@ -114,7 +114,7 @@ export function createGroupAdministration(deps: GroupAdministrationDeps): GroupA
   bus.answer(CREATE, async (deviceId, wanted) => {
     const line = lines(deviceId);
     await mayDo(deviceId, "groups");
-    const { group, refused } = await inWords(() => line.create(wanted));
+    const { group, refused } = await inWords(() => line.create(wanted), notMade);
     return { group: seen(deviceId, group), refused };
   });
   bus.answer(CHANGE, (deviceId, { id, settings }) =>
@@ -130,7 +130,7 @@ export function createGroupAdministration(deps: GroupAdministrationDeps): GroupA
   bus.answer(JOIN, async (deviceId, code) => {
     const line = lines(deviceId);
     await mayDo(deviceId, "joins");
-    return inWords(() => line.join(code));
+    return inWords(() => line.join(code), refusal);
   });
   bus.answer(LEAVE, (deviceId, id) => inGroup(deviceId, id, async (line) => (await line.leave(id), null)));
   bus.answer(REQUESTS, (deviceId, id) => inGroup(deviceId, id, (line) => line.requests(id)));
@@ -160,12 +160,26 @@ const NOBODY: Own = { number: "", lid: null };
 /** WhatsApp does not say for how long. */
 const LIMITED_S = 300;
 
-async function inWords<T>(work: () => Promise<T>): Promise<T> {
+async function inWords<T>(work: () => Promise<T>, words: (code: number) => GatewayError): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw error instanceof GroupRefused ? refusal(error.code) : error;
+    throw error instanceof GroupRefused ? words(error.code) : error;
   }
+}
+
+/** Whom WhatsApp does not know, it may also name one by one; see `refused` of a group that was made. */
+function notMade(code: number): GatewayError {
+  if (code === 406)
+    return new GatewayError("INVALID_PARAMETERS", "Invalid parameters!", {
+      fields: { name: ["WhatsApp does not accept this name."] },
+    });
+  const isUnknown = code === 400 || code === 404;
+  if (!isUnknown) return refusal(code);
+  return new GatewayError(
+    "NOT_ON_WHATSAPP",
+    "WhatsApp made no group: not all of the participants are on WhatsApp. POST /check-numbers says which.",
+  );
 }
 
 /** WhatsApp's codes for those who are no admins, or no members. */

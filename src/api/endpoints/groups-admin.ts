@@ -59,7 +59,7 @@ export const createGroup = endpoint({
   access: admin,
   summary: "Make a group",
   message: "Group created.",
-  errors: [...ERRORS, "RECIPIENT_NOT_ALLOWED"],
+  errors: [...ERRORS, "NOT_ON_WHATSAPP", "RECIPIENT_NOT_ALLOWED"],
   bounded,
   input: z.object({
     sender: ownNumber(),
