@@ -48,7 +48,7 @@ interface HeardAccount {
 export function createHeardAccounts(deps: HeardDeps): HeardAccounts {
   const { streams, time, clock } = deps;
   const accounts = new Map<string, HeardAccount>();
-  const following = followStreams(deps, accounts);
+  const reader = followStreams(deps, accounts);
 
   /** Says to Redis and to the others that somebody listens here. Never rejects. */
   async function say(accountId: string, account: HeardAccount): Promise<void> {
@@ -66,12 +66,12 @@ export function createHeardAccounts(deps: HeardDeps): HeardAccounts {
 
   const sayAgain = (accountId: string, account: HeardAccount): void =>
     void time.after(LEFT_ALONE_MS, () => {
-      if (!following.stopped && accounts.get(accountId) === account) void say(accountId, account);
+      if (!reader.stopped && accounts.get(accountId) === account) void say(accountId, account);
     });
 
   function begin(account: HeardAccount, place: number): void {
     account.place = account.began = place;
-    following.wake();
+    reader.wake();
   }
 
   async function open(accountId: string): Promise<HeardAccount> {
@@ -110,9 +110,9 @@ export function createHeardAccounts(deps: HeardDeps): HeardAccounts {
     },
     async sayAll() {
       for (const [accountId, account] of accounts) await say(accountId, account);
-      if (accounts.size > 0) following.wake();
+      if (accounts.size > 0) reader.wake();
     },
-    stop: following.stop,
+    stop: reader.stop,
   };
 }
 

@@ -43,7 +43,7 @@ interface WebhookAnswererDeps {
   due: Pick<DueRows, "anotherWaits">;
   /** Unix milliseconds. */
   now: () => number;
-  queue: Pick<DeliveryQueue, "expect" | "run" | "wake">;
+  queue: Pick<DeliveryQueue, "attempted" | "expect" | "run" | "wake">;
   holds: Pick<Holds, "holds" | "keep">;
   observe?: ((event: WebhookEvent) => void) | undefined;
   /** The webhook was switched off. */
@@ -58,6 +58,8 @@ interface WebhookAnswererDeps {
 
 /** Until the queue looks for a row that is part of a message's commit. */
 const COMMIT_TAKES_MS = 1_000;
+/** So long a message that may be answered holds its chat for what is told before it. The second attempt of that comes by then. */
+const LONGEST_HOLD_MS = 6_000;
 
 /** How one number's webhook answers. */
 export interface WebhookAnswers {
@@ -73,7 +75,7 @@ export interface WebhookAnswers {
  * crash in between means the same event under the same `webhook-id` once more. Attempts after the first are the queue's.
  */
 export function createWebhookAnswers(deps: WebhookAnswererDeps): WebhookAnswers {
-  const { deviceId, store, breaker, due, deliverer, drafts, files, inFlight, queue, holds } = deps;
+  const { deviceId, store, breaker, deliverer, drafts, files, inFlight, queue, holds } = deps;
   const { now } = deps;
 
   async function hold(stored: StoredMessage, { notes }: Asked): Promise<Answer> {
@@ -97,7 +99,7 @@ export function createWebhookAnswers(deps: WebhookAnswererDeps): WebhookAnswers 
   async function ask(stored: StoredMessage, webhook: Webhook): Promise<Answer> {
     const mayReply = !stored.message.fromMe;
     const delivery = deliveryFor(deps, stored, webhook, null, mayReply);
-    const waitsFor = await mustWait(delivery);
+    const waitsFor = await turnOf(deps, delivery);
     if (waitsFor !== null) return wait(delivery, webhook, waitsFor);
     const presence = showPresence(deps, stored, webhook, mayReply);
     try {
@@ -110,12 +112,6 @@ export function createWebhookAnswers(deps: WebhookAnswererDeps): WebhookAnswers 
     } finally {
       presence.done();
     }
-  }
-
-  /** The webhook is away, or something older of the chat is still on its way to it. */
-  async function mustWait(delivery: Delivery): Promise<WaitsFor | null> {
-    if (breaker.isOpen()) return "webhook";
-    return (await due.anotherWaits(delivery)) ? "chat" : null;
   }
 
   /** Nothing is posted now: the chat goes on, and the queue posts it in its turn. */
@@ -174,7 +170,7 @@ export function createWebhookAnswers(deps: WebhookAnswererDeps): WebhookAnswers 
     return {
       statements: [insertDelivery(store.box, delivery, webhook.url, progress, order)],
       async afterCommit() {
-        if ((await mustWait(delivery)) !== null) return queue.wake();
+        if ((await mustWait(deps, delivery)) !== null) return queue.wake();
         const presence = showPresence(deps, stored, webhook, false);
         await queue.run(delivery);
         presence.done();
@@ -187,6 +183,38 @@ export function createWebhookAnswers(deps: WebhookAnswererDeps): WebhookAnswers 
 
 /** What an event waits for: its webhook is away, or something older of its chat is on its way. */
 type WaitsFor = "webhook" | "chat";
+
+/** The webhook is away, or something older of the chat is still on its way to it. */
+async function mustWait(
+  { breaker, due }: Pick<WebhookAnswererDeps, "breaker" | "due">,
+  delivery: Delivery,
+): Promise<WaitsFor | null> {
+  if (breaker.isOpen()) return "webhook";
+  return (await due.anotherWaits(delivery)) ? "chat" : null;
+}
+
+/**
+ * What is told before it is waited for, so that its answer leaves before those to later messages: a run that was killed may
+ * have left some. Behind a receiver that was away for long, more waits than a chat can be held for.
+ *
+ * @returns null: it is its turn
+ */
+async function turnOf(deps: WebhookAnswererDeps, delivery: Delivery): Promise<WaitsFor | null> {
+  const { breaker, queue, store } = deps;
+  const { monotonic } = store.time;
+  let waitsFor = await mustWait(deps, delivery);
+  const until = monotonic() + LONGEST_HOLD_MS;
+  while (waitsFor === "chat" && monotonic() < until && !breaker.isCatchingUp() && !deps.isClosed()) {
+    // Before the table is read again: what ends meanwhile is not missed.
+    const attempted = queue.attempted(delivery.chat, until - monotonic());
+    waitsFor = await mustWait(deps, delivery);
+    if (waitsFor !== "chat") break;
+    queue.wake();
+    if (!(await attempted)) break;
+    waitsFor = await mustWait(deps, delivery);
+  }
+  return waitsFor;
+}
 
 const WAITS_FOR: Record<WaitsFor, string> = {
   webhook: "the webhook keeps failing; the message waits",

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { Webhook } from "standardwebhooks";
 
 /** A customer's server, for programs as well as tests. */
@@ -26,11 +26,26 @@ export const PICTURE = Buffer.from(
 /**
  * Answers every text that begins with `ask`, each call with another text: the gateway must take one of them.
  *
- * @param host as the gateway sees it
+ * @param host   as the gateway sees it
+ * @param idleMs for how long the next connection may be idle before it is closed without a word; default: as Node does
  */
-export async function startHook(listenOn = "127.0.0.1", host = listenOn): Promise<Hook> {
+export async function startHook(
+  listenOn = "127.0.0.1",
+  host = listenOn,
+  idleMs?: () => number,
+): Promise<Hook> {
   let calls = 0;
+  const idle = new Map<Socket, NodeJS.Timeout>();
   const server = createServer(async (request, response) => {
+    const { socket } = request;
+    clearTimeout(idle.get(socket));
+    if (idleMs !== undefined)
+      response.once("finish", () =>
+        idle.set(
+          socket,
+          setTimeout(() => socket.destroy(), idleMs()),
+        ),
+      );
     if (request.method === "GET") return void response.setHeader("content-type", "image/png").end(PICTURE);
     const text = await readText(request).catch(() => null);
     // Whoever asks was killed before all of it had left.
@@ -41,6 +56,9 @@ export async function startHook(listenOn = "127.0.0.1", host = listenOn): Promis
     const answer = event.text.startsWith("ask") ? { message: `call ${++calls} about ${event.text}` } : {};
     response.setHeader("content-type", "application/json").end(JSON.stringify(answer));
   });
+  // Zero: nobody is told for how long a connection is kept open.
+  if (idleMs !== undefined) server.keepAliveTimeout = 0;
+  server.on("connection", (socket) => socket.once("close", () => idle.delete(socket)));
   server.listen(0, listenOn);
   await once(server, "listening");
   const address = `http://${host}:${(server.address() as AddressInfo).port}`;

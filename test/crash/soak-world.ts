@@ -1,6 +1,7 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { seededRandom } from "../../src/simulator/inside.ts";
 import { removeFolder } from "../_setup/folders.ts";
 import { ok, PATIENT, startApart, until, type Apart } from "./apart.ts";
 import { startHook, type Hook } from "./hook.ts";
@@ -49,6 +50,8 @@ export function repliesDue({ kind, text = "", chat }: Written): number {
 const NUMBERS = ["31600000001", "31600000002"];
 const EVENTS = ["message", "poll_vote", "reaction", "edit", "revoke", "channel"];
 const PAUSE_MS = 200;
+/** Receivers close what is idle without a word, often just when the next event is posted. */
+const LONGEST_IDLE_MS = 150;
 
 /** Two numbers (one of them with faults that change the order), contacts of every kind, a group, a channel. @param more settings */
 export async function openSoakWorld(
@@ -63,10 +66,13 @@ export async function openSoakWorld(
   const { sim, gateway, key } = apart;
   const contacts = await addContacts(apart);
   const numbers: SoakNumber[] = [];
+  const random = seededRandom(`receivers ${seed}`);
   for (const number of NUMBERS) {
-    const hook = await startHook();
+    const hook = await startHook(undefined, undefined, () => random.integer(LONGEST_IDLE_MS));
     await apart.link(number);
-    const settings = { url: hook.url, events: EVENTS };
+    // One is told of what bots answered, too.
+    const mode = numbers.length === 0 ? "always" : "fallback";
+    const settings = { url: hook.url, events: EVENTS, mode };
     hook.secret = ok(await gateway.put(`/devices/${number}/webhook`, settings, { key })).body["secret"];
     const ordered = numbers.length === 0;
     numbers.push({ number, hook, ordered, groups: [], channels: [], accepted: [], sends: 0 });

@@ -1,4 +1,4 @@
-import { SECOND_MS } from "../../model/time.ts";
+import { SECOND_MS, type Time } from "../../model/time.ts";
 import { NotOwner } from "../../store/errors.ts";
 import { createAlarm } from "./alarm.ts";
 import { createAttempts, type AttemptsDeps, type Probe } from "./attempts.ts";
@@ -26,6 +26,8 @@ export interface DeliveryQueue {
   wake(): void;
   /** One attempt now, of a row that is committed. Never throws; the same delivery is never in flight twice. */
   run(delivery: Delivery): Promise<void>;
+  /** Resolves when the next attempt in this chat has ended. False: none has within `ms`, or the queue stops. Never rejects. */
+  attempted(chat: string, ms: number): Promise<boolean>;
   /** Begins nothing new; resolves when no attempt is in flight. */
   stop(): Promise<void>;
 }
@@ -95,6 +97,7 @@ export function createDeliveryQueue(deps: DeliveryQueueDeps): DeliveryQueue {
   return {
     expect,
     run: (delivery) => runner.run(delivery),
+    attempted: runner.attempted,
     wake: () => expect(0),
     start() {
       if (stopped) return;
@@ -105,6 +108,7 @@ export function createDeliveryQueue(deps: DeliveryQueueDeps): DeliveryQueue {
       stopped = true;
       running = false;
       alarm.stop();
+      runner.unwatch();
       share.leave();
       await scan;
       await share.idle();
@@ -124,6 +128,7 @@ interface Around {
 function createRunner(deps: DeliveryQueueDeps, { isRunning, expect, failed }: Around) {
   const { target, breaker, due, share, now } = deps;
   const attempts = createAttempts(deps);
+  const watched = createWatchedChats(deps.store.time);
 
   /** @returns when the next of what waits may go, Unix milliseconds; null: nobody knows of any */
   async function beginDue(): Promise<number | null> {
@@ -176,6 +181,7 @@ function createRunner(deps: DeliveryQueueDeps, { isRunning, expect, failed }: Ar
       .catch(failed)
       .finally(() => {
         share.ended(delivery.id);
+        watched.ended(delivery.chat);
         // A slot is free, and the next of its chat may go.
         expect(now());
       });
@@ -183,7 +189,41 @@ function createRunner(deps: DeliveryQueueDeps, { isRunning, expect, failed }: Ar
     return ended;
   }
 
-  return { beginDue, probe, run };
+  return { beginDue, probe, run, attempted: watched.next, unwatch: watched.stop };
+}
+
+/** Chats whose lanes wait for the end of an attempt. */
+function createWatchedChats({ within }: Pick<Time, "within">) {
+  const waiting = new Map<string, Set<(isOver: boolean) => void>>();
+  let stopped = false;
+
+  function tell(chat: string, hasEnded: boolean): void {
+    for (const go of waiting.get(chat) ?? []) go(hasEnded);
+  }
+
+  return {
+    ended: (chat: string): void => tell(chat, true),
+    async next(chat: string, ms: number): Promise<boolean> {
+      if (stopped) return false;
+      const waiters = waiting.get(chat) ?? new Set();
+      waiting.set(chat, waiters);
+      let hasEnded = false;
+      let go!: (isOver: boolean) => void;
+      const told = new Promise<boolean>((resolve) => waiters.add((go = resolve)));
+      await within(
+        ms,
+        told.then((isOver) => (hasEnded = isOver)),
+      );
+      waiters.delete(go);
+      if (waiters.size === 0) waiting.delete(chat);
+      return hasEnded;
+    },
+    /** The queue stops: nobody is to wait for it. */
+    stop(): void {
+      stopped = true;
+      for (const chat of waiting.keys()) tell(chat, false);
+    },
+  };
 }
 
 /** A row that is damaged must not keep all others from going out. */

@@ -142,6 +142,15 @@ describe("an endpoint that failed ten times in a row", () => {
     expect(made.shop.posts).toHaveLength(31);
   });
 
+  it("is tried again at once when the clock was set back by years", async () => {
+    const made = await paused();
+    made.shop.answer(status(200));
+    made.time.forward(-3 * 365 * 24 * 3600 * SECOND);
+    await say(made, "late", "what came last");
+    await vi.waitFor(() => expect(made.shop.posts).toHaveLength(1));
+    await vi.waitFor(async () => expect(await health(made)).toMatchObject({ state: "ok" }));
+  });
+
   it("stays so over a restart, and its failures are counted on", async () => {
     const made = await scene();
     await fail(made, 6);

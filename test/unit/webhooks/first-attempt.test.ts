@@ -486,10 +486,12 @@ describe("receivers that misbehave", () => {
       await parley.receive({ text: "second" });
       await parley.receive({ text: "bot third" });
       await parley.receive({ text: "elsewhere", chat: "2@lid", chatKey: "2@lid", sender: "2@lid" });
-      await decided(parley, 4);
+      // What the chat says next waits for the second attempt, and so does the bot.
+      await decided(parley, 2);
       await vi.waitFor(() => expect(told(shop)).toContain("elsewhere"));
       const [first] = (await parley.deliveries()).filter(({ attempts }) => attempts[0]?.statusCode === null);
       expect(first).toMatchObject({ state: "retrying", attempts: [{ error: expect.stringMatching(why) }] });
+      expect((await parley.sent()).map(({ text }) => text)).toEqual(["well again"]);
       expect(new Set(told(shop))).toEqual(new Set(["first", "elsewhere"]));
       await parley.stop();
       shop.posts.length = 0;
@@ -502,6 +504,31 @@ describe("receivers that misbehave", () => {
       expect(told(shop)).toEqual(["first", "second", "bot third", "fourth"]);
     },
   );
+
+  it("what an earlier run has left is told before a message is asked about, and its answer leaves before a bot's to what follows", async () => {
+    const time = clock();
+    const [store, shop] = await Promise.all([storeWithNumber(time.now), receiver()]);
+    const parley = await gateway(store, { before: [bot] });
+    await parley.configure(shop.url, { timeoutMs: 1000, mode: "always" });
+    const [, hangs] = SILENT[0]!;
+    shop.answer(hangs, status(200, {}), status(200, { message: "two is answered" }), status(200, {}));
+    await parley.receive({ text: "bot one" });
+    await vi.waitFor(async () => expect((await parley.deliveries())[0]?.attempts).toHaveLength(1));
+    await parley.stop();
+
+    time.forward(6_000);
+    const again = await gateway(store, { before: [bot] });
+    await Promise.all([again.receive({ text: "two" }), again.receive({ text: "bot three" })]);
+    await decided(again, 3);
+    await vi.waitFor(async () =>
+      expect((await again.sent()).map(({ text }) => text)).toEqual([
+        "from the bot",
+        "two is answered",
+        "from the bot",
+      ]),
+    );
+    expect(told(shop)).toEqual(["bot one", "bot one", "two", "bot three"]);
+  });
 
   it.each([
     ["too long", status(200, `"${"x".repeat(1024 * 1024)}"`), /larger than/],

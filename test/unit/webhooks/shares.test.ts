@@ -39,6 +39,25 @@ describe("receivers that never answer", () => {
     expect(slow.posts.length).toBeLessThanOrEqual(128 + OTHERS.length);
   });
 
+  it("hold up no first attempt of another number, of their own account or another", async () => {
+    const [store, slow, quick] = await Promise.all([storeWithNumbers(), receiver(), receiver()]);
+    const [one, two, beside, elsewhere] = OTHERS as [number, number, number, number];
+    const accountOf = (device: number) => (device === elsewhere ? "another" : ACCOUNT);
+    const parley = await gateway(store, { accountOf });
+    slow.answer(() => undefined);
+    quick.answer(status(200));
+    for (const device of [one, two]) await parley.webhooks.put(device, { url: slow.url, timeoutMs: 29_000 });
+    for (const device of [beside, elsewhere]) await parley.webhooks.put(device, { url: quick.url });
+    for (const device of [one, two])
+      for (let chat = 1; chat <= 3 * CHATS; chat++)
+        await parley.receive({ text: "hi", chat: `${chat}@lid`, chatKey: `${chat}@lid` }, device);
+    await vi.waitFor(() => expect(slow.posts.length).toBeGreaterThanOrEqual(2));
+    await parley.receive({ text: "quick" }, beside);
+    await parley.receive({ text: "quick" }, elsewhere);
+    // Those that hang do so for 29 seconds, which is longer than this waits.
+    await vi.waitFor(() => expect(quick.posts).toHaveLength(2));
+  });
+
   it("of one account take no more than its share, and each of its numbers has a place all the same", async () => {
     const [store, slow] = await Promise.all([storeWithNumbers(), receiver()]);
     await store.writer.commit([{ sql: "update devices set account_id = ?", args: [ACCOUNT] }]);
