@@ -72,10 +72,11 @@ const PLACES: Place[] = [
   { table: schema.botSessions, mine: OF_SCOPE },
   { table: schema.botDialogues, mine: OF_SCOPE },
   { table: schema.botTimers, mine: OF_SCOPE },
-  // A bot names its keys as it likes: those that have the contact's digits are its.
+  // A bot names its keys as it likes: those that have the contact's digits are its, not those whose digits go on.
   {
     table: schema.botStore,
-    mine: `EXISTS (SELECT 1 FROM json_each(?2) a WHERE instr(key, substr(a.value, 1, instr(a.value, '@') - 1)) > 0)`,
+    mine: `EXISTS (SELECT 1 FROM json_each(?2) a WHERE ' ' || bot_store.key || ' '
+      GLOB '*[^0-9]' || substr(a.value, 1, instr(a.value, '@') - 1) || '[^0-9]*')`,
   },
 ];
 

@@ -1,3 +1,6 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import sharp from "sharp";
 import { expect, it } from "vitest";
 import { command, runCommand } from "../_setup/command.ts";
 import { startReceiver } from "../_setup/receiver.ts";
@@ -17,6 +20,9 @@ async function talk(world: World, shop: string): Promise<string[]> {
     await sim.sendText(contact, shop, "ping");
     await sim.waitForMessage(contact, { from: shop, text: "pong" });
     await sim.sendText(contact, shop, `the secret of ${contact}`);
+    const plain = { width: 8, height: 8, channels: 3 as const, background: "#fa0" };
+    const bytes = await sharp({ create: plain }).jpeg().toBuffer();
+    await sim.send(contact, shop, { kind: "image", bytes, caption: "a picture" });
     const sent = await gateway.post(
       "/send-message",
       { sender: shop, number: contact, message: "an offer" },
@@ -50,7 +56,10 @@ it("a contact's data are exported and erased, nobody else's are, and the log of 
     await gateway.put(`/devices/${shop}/webhook`, { url: hook.url, mode: "always" }, { key });
     ids.push(await talk(world, shop));
   }
-  await until(() => hook.events.length >= 8);
+  await until(() => hook.events.length >= 12);
+  const files = (): string[] => readdirSync(join(gateway.dataDir, "media/in")).toSorted();
+  await until(() => files().length === 4);
+  const before = files();
   const asked = { env: gateway.operatorEnv };
   const dump = async (shop: string, contact: string): Promise<string> =>
     command(asked, "contacts", "export", shop, contact);
@@ -77,6 +86,12 @@ it("a contact's data are exported and erased, nobody else's are, and the log of 
     /Erased of 4915100000001 at .*\d in inbox/,
   );
   expect(await dump(SHOP, ANA)).toBe("");
+  const rows = anas.split("\n").filter(Boolean);
+  const ownFile = rows
+    .map((line) => JSON.parse(line) as { table: string; type: string; id: number; device_id: number })
+    .find(({ table, type }) => table === "inbox" && type === "image")!;
+  expect(files()).toEqual(before.filter((name) => name !== `${ownFile.device_id}-${ownFile.id}`));
+  expect(files()).toHaveLength(3);
   expect(tablesIn(await dump(SHOP, BEN))).toEqual(tablesIn(bens));
   expect(tablesIn(await dump(OTHER_SHOP, ANA))).toEqual(tablesIn(elsewhere));
   const messages = await gateway.get(`/messages?sender=${SHOP}&chat=${ANA}`, { key });
