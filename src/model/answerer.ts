@@ -1,6 +1,10 @@
 import type { Draft } from "./content/drafts.ts";
 import type { Incoming } from "./messages.ts";
 import type { Statement } from "./statement.ts";
+import { SECOND_MS } from "./time.ts";
+
+/** However fast somebody goes on writing, an answer comes after this time. */
+export const LONGEST_BURST_MS = 10 * SECOND_MS;
 
 /** What one message changes in its chat. Times are Unix milliseconds and only move forwards. */
 export interface ChatChange {
@@ -59,12 +63,13 @@ export interface Asked {
   /** Of a timer that may not run now: Unix milliseconds from which it may. */
   heldUntil?: number;
   /**
-   * Texts of the same writer that wait behind this message, once none has come for `ms`; at most for 30 seconds. They stay
-   * where they are unless the answer takes them (`merged`).
+   * Texts of the same writer that wait behind this message, once none has come for `ms`; at most for
+   * {@link LONGEST_BURST_MS}. They stay where they are unless the answer takes them (`merged`).
    *
    * @param isEnd a text for which nobody waits any longer: it is the last that is given
+   * @param most when there are so many, nobody waits any longer, and no more are given; default: all
    */
-  waitForMore(ms: number, isEnd?: (text: StoredMessage) => boolean): Promise<StoredMessage[]>;
+  waitForMore(ms: number, isEnd?: (text: StoredMessage) => boolean, most?: number): Promise<StoredMessage[]>;
   /**
    * A word of the same writer that is to be heard at once waits behind this message.
    *

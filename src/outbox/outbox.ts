@@ -50,7 +50,7 @@ export interface OutboxDeps extends SendChecks {
   observe?: (event: OutboxEvent) => void;
   /** Is told of states outside of the gateway; what that takes is stored with the state. */
   listener?: StateListener;
-  /** Milliseconds that an acknowledgement or a receipt may wait for others to be stored with; default 100. */
+  /** Milliseconds that an acknowledgement or a receipt may wait for others to be stored with; default 50. */
   collectMs?: number;
 }
 

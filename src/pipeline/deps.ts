@@ -19,7 +19,7 @@ export interface DecisionRow {
 }
 
 /** A number whose messages this process handles. */
-export interface OpenNumber {
+export interface NumberInPipeline {
   /** Aborts when nothing is to be begun any more: pauses end. */
   ending: AbortController;
   /** Somebody else may handle its messages by now: nothing is committed any more. */

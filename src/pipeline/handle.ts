@@ -8,7 +8,7 @@ import type { ChatFacts } from "./chats.ts";
 import { createConclusions } from "./conclusions.ts";
 import { decide, type Decision } from "./decide.ts";
 import { countReplies, isTooOld, judgeMessage, type Ruling } from "./guards.ts";
-import type { DecisionRow, OpenNumber, PipelineDeps } from "./deps.ts";
+import type { DecisionRow, NumberInPipeline, PipelineDeps } from "./deps.ts";
 
 const NO_REPLIES: ReplyRows = {
   statements: [],
@@ -34,7 +34,7 @@ export interface LaneView extends Pick<Asked, "waitForMore" | "onInterrupt"> {
  */
 export function createHandler(
   deps: PipelineDeps,
-): (stored: StoredMessage, lane: LaneView, number: OpenNumber) => Promise<void> {
+): (stored: StoredMessage, lane: LaneView, number: NumberInPipeline) => Promise<void> {
   const { store, log, answerers, chats } = deps;
   const conclusions = createConclusions(deps);
   const sinceMs = (monotonic: number): number => Math.max(0, Math.round(store.time.monotonic() - monotonic));

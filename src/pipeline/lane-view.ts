@@ -1,8 +1,8 @@
-import type { StoredMessage } from "../model/answerer.ts";
+import { LONGEST_BURST_MS, type StoredMessage } from "../model/answerer.ts";
 import type { Incoming } from "../model/messages.ts";
 import type { Time } from "../model/time.ts";
 import { StorageUnavailable } from "../store/errors.ts";
-import type { OpenNumber } from "./deps.ts";
+import type { NumberInPipeline } from "./deps.ts";
 import type { LaneView } from "./handle.ts";
 
 /** A message in a lane; without content when it is cheaper to read it when its turn comes. */
@@ -20,11 +20,9 @@ export interface PlacedMessage {
   came: number | null;
   /** Messages that were in the lane then. */
   ahead: number;
-  number: OpenNumber;
+  number: NumberInPipeline;
 }
 
-/** However fast somebody goes on writing, an answer comes after this time. */
-const LONGEST_BURST_MS = 30_000;
 /** How soon it is noticed that another text has come. */
 const LOOK_AGAIN_MS = 100;
 /** A row that cannot be read, whatever is tried. */
@@ -50,8 +48,8 @@ export function createLaneViews(
   const interruptible = new Map<number, { message: Incoming; came: () => void }>();
   return {
     of: (pending, { message }, behind) => ({
-      waitForMore: (ms, isEnd = () => false) =>
-        burst(time, { ms, isEnd, signal: pending.number.ending.signal }, behind, (waiting) =>
+      waitForMore: (ms, isEnd = () => false, most = Infinity) =>
+        burst(time, { ms, isEnd, most, signal: pending.number.ending.signal }, behind, (waiting) =>
           textsBehind(load, waiting, message),
         ),
       onInterrupt(came) {
@@ -72,14 +70,23 @@ export function createLaneViews(
   };
 }
 
+/** What {@link burst} waits for. */
+interface Wait {
+  ms: number;
+  isEnd(text: StoredMessage): boolean;
+  most: number;
+  signal: AbortSignal;
+}
+
 /** Waits until nothing has come for `ms`, or the burst has ended. */
 async function burst(
   time: Pick<Time, "monotonic" | "pause">,
-  { ms, isEnd, signal }: { ms: number; isEnd: (text: StoredMessage) => boolean; signal: AbortSignal },
-  behind: () => PlacedMessage[],
+  { ms, isEnd, most, signal }: Wait,
+  allBehind: () => PlacedMessage[],
   textsOf: (waiting: PlacedMessage[]) => Promise<StoredMessage[]>,
 ): Promise<StoredMessage[]> {
   const began = time.monotonic();
+  const behind = (): PlacedMessage[] => allBehind().slice(0, most);
   let texts: StoredMessage[] = [];
   for (let count = 0, last = began; ;) {
     const now = time.monotonic();
@@ -88,7 +95,7 @@ async function burst(
       last = now;
       texts = await textsOf(behind());
       // Whoever is no text of the same writer ends it, too.
-      if (texts.length < count || texts.some(isEnd)) return texts;
+      if (texts.length < count || count === most || texts.some(isEnd)) return texts;
     }
     const left = Math.min(last + ms, began + LONGEST_BURST_MS) - now;
     if (signal.aborted || left <= 0) return texts;

@@ -9,9 +9,9 @@ interface LanesDeps<T> {
   /**
    * Handles one item; never throws. False: the item stays undecided, because nothing is to be begun any more.
    *
-   * @param following what waits behind it in its lane now, oldest first
+   * @param behind what waits behind it in its lane now, oldest first
    */
-  handle: (item: T, following: () => T[]) => Promise<boolean>;
+  handle: (item: T, behind: () => T[]) => Promise<boolean>;
   /** Told of an item that comes behind others, whether the first of them is being handled or not. */
   arrived?: (first: T, item: T) => void;
   /** Lanes that are handled at the same time. */
@@ -66,9 +66,9 @@ export function createLanes<T>({ handle, arrived, maxParallel, tally }: LanesDep
   }
 
   async function run(lane: Lane<T>): Promise<void> {
-    const following = (): T[] => lane.waiting.slice(1).map(({ item }) => item);
+    const behind = (): T[] => lane.waiting.slice(1).map(({ item }) => item);
     do {
-      const decided = await handle(lane.waiting[0]!.item, following);
+      const decided = await handle(lane.waiting[0]!.item, behind);
       // Closed meanwhile: it is counted no more.
       if (!decided || lanes.get(lane.key) !== lane) break;
       lane.waiting.shift();

@@ -6,7 +6,7 @@ import { sharedAbort } from "../model/shared-abort.ts";
 import type { StoredMessage } from "../model/answerer.ts";
 import { joinIntakes, NO_INTAKE, type Intake } from "../store/write/intake.ts";
 import type { Store } from "../store/store.ts";
-import type { OpenNumber, PipelineDeps } from "./deps.ts";
+import type { NumberInPipeline, PipelineDeps } from "./deps.ts";
 import { aliasOf } from "./handle.ts";
 import { mayHold } from "./held.ts";
 import type { PlacedMessage } from "./lane-view.ts";
@@ -168,7 +168,7 @@ function openPipeline(deps: PipelineDeps, own: PipelineNumber, tally: { items: n
 /** What an entrance puts messages into. */
 interface Inside {
   own: PipelineNumber;
-  number: OpenNumber;
+  number: NumberInPipeline;
   placed: PlacedRows;
   lanes: Lanes<PlacedMessage>;
   tally: { items: number };

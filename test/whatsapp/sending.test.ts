@@ -81,6 +81,32 @@ describe("a question of a send that WhatsApp leaves unanswered", () => {
   });
 });
 
+describe("a member of a group whose keys do not come", () => {
+  it("holds up neither other chats of the number nor another of its groups", async () => {
+    const { simulator, guest, number } = await setup();
+    const near = await simulator.addGroup({ subject: "Near", members: [OWN, GUEST] });
+    const far = await simulator.addGroup({ subject: "Far", members: [OWN, GUEST, OTHER] });
+    await guest.sendText(OWN, "are you there?");
+    await until("the question", () => number.received.some(({ text }) => text === "are you there?"));
+    expect(await number.send(GUEST, "yes", ID)).toEqual({ kind: "sent" });
+    expect(await number.send(near.id, "welcome", "3EB0DDDDDDDDDDDDDDDDDD")).toEqual({ kind: "sent" });
+    await simulator.faults.unansweredIqs({ number: OWN, xmlns: "encrypt", child: "key", times: 100 });
+
+    const order: string[] = [];
+    const blocked = number.send(far.id, "blocked", OTHER_ID).finally(() => order.push("blocked"));
+    const others = [
+      number.send(GUEST, "free", "3EB0CCCCCCCCCCCCCCCCCC"),
+      number.send(near.id, "free as well", "3EB0EEEEEEEEEEEEEEEEEE"),
+    ];
+    expect(await Promise.all(others)).toEqual([{ kind: "sent" }, { kind: "sent" }]);
+    expect(order).toEqual([]);
+    await blocked;
+    await simulator.faults.clear();
+    await sentInTheEnd(() => number.send(far.id, "blocked", OTHER_ID));
+    await guest.waitForMessage({ text: "blocked" });
+  });
+});
+
 describe("an address without devices", () => {
   const nobody = { kind: "refused", reason: "not_on_whatsapp" };
 

@@ -5,7 +5,7 @@ import type { SendOutcome } from "../../whatsapp/port.ts";
 import type { RateLimitBackoff } from "./holdups/backoff.ts";
 import type { QueuedMessage } from "./chats.ts";
 import type { Endings } from "./endings.ts";
-import { createPoisonWatch, givenUp, type FailedAttempt } from "./poison.ts";
+import { createUndeliverableWatch, givenUp, type FailedAttempt } from "./undeliverable.ts";
 import type { Reachout } from "./holdups/reachout.ts";
 import type { Rows, SendError } from "../rows.ts";
 import type { NextStep } from "./attempt.ts";
@@ -28,7 +28,7 @@ const STALE_ADDRESSING = 479;
 /** The handler of one number. */
 export function createOutcomeHandler(deps: OutcomeHandlerDeps): OutcomeHandler {
   const { store, rows, reachout, backoff, endings, log } = deps;
-  const poison = createPoisonWatch(store.now);
+  const undeliverable = createUndeliverableWatch(store.now);
 
   async function refused(
     message: QueuedMessage,
@@ -59,8 +59,8 @@ export function createOutcomeHandler(deps: OutcomeHandlerDeps): OutcomeHandler {
   async function unacknowledged(message: QueuedMessage, outcome: FailedAttempt): Promise<NextStep> {
     const { deviceId: device, waId, attempts } = message;
     const { reason } = outcome;
-    poison.failed(message, outcome);
-    if (poison.isPoison(message)) {
+    undeliverable.failed(message, outcome);
+    if (undeliverable.isUndeliverable(message)) {
       log.error({ device, message: waId, attempts, reason }, "giving up a message; its chat continues");
       await endings.failed(message, givenUp(message, outcome, store.now()));
       return "done";
@@ -81,8 +81,8 @@ export function createOutcomeHandler(deps: OutcomeHandlerDeps): OutcomeHandler {
     outcome: SendOutcome & { kind: "limited" },
   ): Promise<NextStep> {
     await backoff.limited(outcome.waitMs);
-    if (poison.isAlone(message)) return unacknowledged(message, outcome);
-    poison.failed(message, outcome);
+    if (undeliverable.isAlone(message)) return unacknowledged(message, outcome);
+    undeliverable.failed(message, outcome);
     return "again";
   }
 
@@ -91,7 +91,7 @@ export function createOutcomeHandler(deps: OutcomeHandlerDeps): OutcomeHandler {
     noteMedia(message, outcome, store.now());
     if (outcome.kind === "sent") {
       backoff.accepted();
-      poison.acknowledged();
+      undeliverable.acknowledged();
     }
     // Whoever has received it has it, whatever came of sending it once more.
     if (outcome.kind === "sent" || message.confirmed) {

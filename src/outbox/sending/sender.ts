@@ -62,7 +62,7 @@ export function createSender(deps: SenderDeps): Sender {
   let listened: { connection: WhatsAppConnection; heard: boolean } | null = null;
   let pumpsSoon = false;
   let stopped = false;
-  let whenQuiet: (() => void) | null = null;
+  let onIdle: (() => void) | null = null;
 
   /** Replies first, but they leave a slot to what is proactive. */
   function nextChat(): Chat | null {
@@ -161,7 +161,7 @@ export function createSender(deps: SenderDeps): Sender {
     mediaWaits.tried(chat, message);
     giveBack();
     settle(chat, message, next, connection);
-    if (slots.inFlight === 0) whenQuiet?.();
+    if (slots.inFlight === 0) onIdle?.();
     pump();
   }
 
@@ -229,7 +229,7 @@ export function createSender(deps: SenderDeps): Sender {
       timers.stop();
       cold.stop();
       for (const chat of chats.all()) chat.cancelPause?.();
-      if (slots.inFlight > 0) await new Promise<void>((resolve) => (whenQuiet = resolve));
+      if (slots.inFlight > 0) await new Promise<void>((resolve) => (onIdle = resolve));
     },
   };
 }

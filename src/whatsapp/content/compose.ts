@@ -7,7 +7,7 @@ import type { MediaHostsSource } from "../media/hosts.ts";
 import type { OutgoingMessage, SendOutcome } from "../port.ts";
 import type { ChatTimers } from "../send/chat-timers.ts";
 import type { Groups } from "../groups/socket-groups.ts";
-import { toWhatsApp, type Beside } from "./to-whatsapp.ts";
+import { toWhatsApp, type Supplement } from "./to-whatsapp.ts";
 import { UploadFailed, type Uploads } from "../media/upload.ts";
 
 /** A message as it goes over the wire. */
@@ -45,7 +45,7 @@ const FILE_GONE: SendOutcome = { kind: "refused", code: 0, reason: "file_gone" }
 /** Composes the messages of one connection; see `Composer`. */
 export function createComposer({ files, uploads, hosts, groups, timers, box }: ComposerDeps): Composer {
   /** What a message is sent under. Nothing that is meant to disappear is sent without saying so. */
-  async function chatOf({ draft, jid }: OutgoingMessage, names: string[]): Promise<Beside> {
+  async function chatOf({ draft, jid }: OutgoingMessage, names: string[]): Promise<Supplement> {
     if (isChannel(jid)) return {};
     if (!isGroup(jid)) return { timer: await timers.of([...new Set([jid, ...names])]) };
     const timer = await groups.timer(jid);

@@ -20,7 +20,7 @@ import { pollToWhatsApp } from "./to-whatsapp-poll.ts";
 import { vcardOf } from "./vcard.ts";
 
 /** What a message needs beside its draft. */
-export interface Beside {
+export interface Supplement {
   /** It goes to the announcement group of a community; counts for polls only. */
   inAnnouncements?: boolean;
   /** The file that the draft names; drafts with a file need it. */
@@ -42,15 +42,16 @@ export function toWhatsApp(
   draft: Draft,
   waId: string,
   box: Pick<SecretBox, "hmac">,
-  beside: Beside = {},
+  beside: Supplement = {},
 ): proto.IMessage {
   if (isAction(draft)) return actionToWhatsApp(draft);
   const messageContextInfo = { messageSecret: messageSecret(box, waId) };
   const content = contentOf(draft, beside);
-  return draft.viewOnce ? { ...onceOnly(content), messageContextInfo } : { ...content, messageContextInfo };
+  // Added and not spread: to encode an object that was spread costs ten times as much, 120 fields long.
+  return Object.assign(draft.viewOnce ? onceOnly(content) : content, { messageContextInfo });
 }
 
-function contentOf(draft: ContentDraft & Manner, beside: Beside): proto.IMessage {
+function contentOf(draft: ContentDraft & Manner, beside: Supplement): proto.IMessage {
   const { inAnnouncements = false, stored } = beside;
   const contextInfo = contextOf(draft, beside);
   if (draft.kind === "poll") return pollToWhatsApp(draft, inAnnouncements, contextInfo);
@@ -66,7 +67,7 @@ function contentOf(draft: ContentDraft & Manner, beside: Beside): proto.IMessage
 /** What it quotes, whom it mentions, and when it disappears; null when there is nothing of it. */
 function contextOf(
   { quote: quoted, mentions, mentionsAll, forwarded }: ContentDraft & Manner,
-  { timer, members = [] }: Beside,
+  { timer, members = [] }: Supplement,
 ): proto.IContextInfo | null {
   const mentioned = [...new Set([...(mentions ?? []), ...(mentionsAll ? members : [])])];
   const context = {

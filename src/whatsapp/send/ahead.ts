@@ -41,7 +41,7 @@ export interface Ahead {
   take(waId: string, recipients: Recipients): Encrypted[] | null;
 }
 
-interface Waiting {
+interface WaitingMessage {
   /** Devices and their sessions, in the order of `encrypted`. */
   sessions: string;
   encrypted: Encrypted[];
@@ -57,7 +57,7 @@ const encryptedBefore = hasFailpoints ? createLru<string, true>(MOST_WAITING) : 
  * its position of the ratchet stays unused, as that of a message that was lost.
  */
 export function createAhead({ socket, auth, box, directory, timers, onWay }: AheadDeps): Ahead {
-  const waiting = createLru<string, Waiting>(MOST_WAITING);
+  const waiting = createLru<string, WaitingMessage>(MOST_WAITING);
 
   /** Devices, and which session each has: a device may get another one while a message waits. */
   function sessionsOf({ jid, own, theirs }: Recipients): string {

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { AuthenticationCreds, SignalCreds, SignedKeyPair } from "@whiskeysockets/baileys";
 import { baileys } from "../baileys.ts";
+import { inRestingStorage } from "./idle-transactions.ts";
 
 /** Credentials whose signed pre-key is replaced now and then. All of it is stored with them. */
 export interface RotatingCreds extends AuthenticationCreds {
@@ -32,8 +33,10 @@ export function nameSignedPreKeys(
   return {
     creds: Object.create(creds, { signedPreKey: { get: signedPreKey } }) as SignalCreds,
     reading(ciphertext, decrypt) {
-      const id = namedIn(ciphertext);
-      return id === null ? decrypt() : named.run(id, decrypt);
+      const former = creds.formerSignedPreKey?.keyId;
+      // Most name the current one, which Baileys reads anyway.
+      if (former === undefined || namedIn(ciphertext) !== former) return decrypt();
+      return inRestingStorage(named, former, decrypt);
     },
   };
 }

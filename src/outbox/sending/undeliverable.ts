@@ -7,7 +7,7 @@ import type { SendError } from "../rows.ts";
  * Tells a message that can never leave from one that has to wait. A failed attempt alone shows neither; that other messages of
  * the number were acknowledged meanwhile does.
  */
-export interface PoisonWatch {
+export interface UndeliverableWatch {
   /** WhatsApp has taken a message of this number. */
   acknowledged(): void;
   /** Counts an attempt that came to nothing, unless the connection or the whole media service is to blame for it. */
@@ -15,7 +15,7 @@ export interface PoisonWatch {
   /** Other messages of the number have gone out since its first failed attempt, and lately. */
   isAlone(message: QueuedMessage): boolean;
   /** It has had its attempts. */
-  isPoison(message: QueuedMessage): boolean;
+  isUndeliverable(message: QueuedMessage): boolean;
 }
 
 /** An attempt after which nothing is known for certain. */
@@ -27,7 +27,7 @@ const ATTEMPTS = 10;
 const WINDOW_MS = 10 * MINUTE_MS;
 
 /** Of one number. Failed attempts are counted in the messages and their rows; when it was last acknowledged, in memory alone. */
-export function createPoisonWatch(now: () => number): PoisonWatch {
+export function createUndeliverableWatch(now: () => number): UndeliverableWatch {
   let acknowledgedAt: number | null = null;
 
   function isAlone({ failingSince }: QueuedMessage): boolean {
@@ -45,7 +45,7 @@ export function createPoisonWatch(now: () => number): PoisonWatch {
       message.failingSince = Math.min(message.failingSince ?? now(), now());
     },
     isAlone,
-    isPoison: (message) =>
+    isUndeliverable: (message) =>
       message.failures >= ATTEMPTS &&
       now() - (message.failingSince ?? now()) >= WINDOW_MS &&
       isAlone(message),

@@ -23,10 +23,13 @@ const NO_WAIT = { SEND_WAIT_MS: "0" };
 
 /** What one attempt at the poisoned message comes to; all others are acknowledged. */
 function lineOf(attempt: (message: OutgoingMessage) => SendOutcome | Promise<SendOutcome>): Line {
-  return scriptedLine((message) => (textOf(message) === "poison" ? attempt(message) : { kind: "sent" }));
+  return scriptedLine((message) =>
+    textOf(message) === "undeliverable" ? attempt(message) : { kind: "sent" },
+  );
 }
 
-const attempts = (line: Line): number => line.texts(POISONED).filter((text) => text === "poison").length;
+const attempts = (line: Line): number =>
+  line.texts(POISONED).filter((text) => text === "undeliverable").length;
 
 /** Another chat of the number is written to once a minute, and what is written arrives. */
 async function elsewhere(run: Run, clock: ManualClock, minutes: number): Promise<void> {
@@ -69,15 +72,15 @@ describe("a message that fails again and again while others of its number go out
     const run = await startRun({ clock, env: NO_WAIT });
     const line = lineOf(attempt);
     await run.connect(line);
-    const [poison] = await submitTo(run.outbox, [4915001], "poison");
+    const [undeliverable] = await submitTo(run.outbox, [4915001], "undeliverable");
     await submitTo(run.outbox, [4915001], "after it");
 
     await elsewhere(run, clock, 9);
-    const early = await run.outbox.find(ACCOUNT, poison!.id!);
+    const early = await run.outbox.find(ACCOUNT, undeliverable!.id!);
     await elsewhere(run, clock, 5);
 
     expect(early).toMatchObject({ state: "queued", error: null });
-    const ended = await run.outbox.find(ACCOUNT, poison!.id!);
+    const ended = await run.outbox.find(ACCOUNT, undeliverable!.id!);
     expect(ended).toMatchObject({ state: "failed", error: { code } });
     expect(String(ended!.error!["message"])).toMatch(/^Given up after \d+ attempts in \d+ minutes: .+\.$/);
     expect(String(ended!.error!["message"])).not.toContain("undefined");
@@ -93,14 +96,14 @@ describe("a message that fails again and again while others of its number go out
       return unanswered;
     });
     await run.connect(slow);
-    const [poison] = await submitTo(run.outbox, [4915001], "poison");
+    const [undeliverable] = await submitTo(run.outbox, [4915001], "undeliverable");
 
     await elsewhere(run, clock, 25);
-    const early = await run.outbox.find(ACCOUNT, poison!.id!);
+    const early = await run.outbox.find(ACCOUNT, undeliverable!.id!);
     await elsewhere(run, clock, 20);
 
     expect(early).toMatchObject({ state: "queued" });
-    expect(await run.outbox.find(ACCOUNT, poison!.id!)).toMatchObject({ state: "failed" });
+    expect(await run.outbox.find(ACCOUNT, undeliverable!.id!)).toMatchObject({ state: "failed" });
     expect(attempts(slow)).toBe(10);
   });
 
@@ -114,7 +117,7 @@ describe("a message that fails again and again while others of its number go out
       const line = lineOf(() => unanswered);
       await run.outbox.start();
       await run.connect(line);
-      if (start === 0) id = (await submitTo(run.outbox, [4915001], "poison"))[0]!.id!;
+      if (start === 0) id = (await submitTo(run.outbox, [4915001], "undeliverable"))[0]!.id!;
       // Fewer attempts, and less time, than one run would need.
       await elsewhere(run, clock, 3);
       tries += attempts(line);
@@ -142,7 +145,7 @@ describe("a message waits as long as it has to when", () => {
     const run = await startRun({ clock, env: NO_WAIT });
     const line = lineOf(attempt);
     await run.connect(line);
-    const [waits] = await submitTo(run.outbox, [4915001], "poison");
+    const [waits] = await submitTo(run.outbox, [4915001], "undeliverable");
 
     await elsewhere(run, clock, 60);
 
@@ -159,8 +162,8 @@ describe("a message waits as long as it has to when", () => {
     await run.connect(line);
     await submitTo(run.outbox, [4915003], "once it did");
     line.answer(() => unanswered);
-    const [first] = await submitTo(run.outbox, [4915001], "poison");
-    await submitTo(run.outbox, [4915002], "poison");
+    const [first] = await submitTo(run.outbox, [4915001], "undeliverable");
+    await submitTo(run.outbox, [4915002], "undeliverable");
 
     await clock.advance(120 * MINUTE);
 
@@ -172,7 +175,7 @@ describe("a message waits as long as it has to when", () => {
     const run = await startRun({ clock, env: NO_WAIT });
     const line = lineOf(() => unanswered);
     await run.connect(line);
-    const [first] = await submitTo(run.outbox, [4915001], "poison");
+    const [first] = await submitTo(run.outbox, [4915001], "undeliverable");
     await elsewhere(run, clock, 1);
     // From now on WhatsApp answers nobody.
     line.answer(() => unanswered);
@@ -194,7 +197,7 @@ it("names what waits for the media service, until it takes files again", async (
   await run.connect(line);
   expect(run.outbox.waitsForMedia(DEVICE)).toBeNull();
   const began = clock.now();
-  await submitTo(run.outbox, [4915001], "poison");
+  await submitTo(run.outbox, [4915001], "undeliverable");
   await elsewhere(run, clock, 5);
 
   expect(run.outbox.waitsForMedia(DEVICE)).toEqual({
