@@ -77,7 +77,8 @@ ON CONFLICT (device_id, person) DO UPDATE SET names = excluded.names, seen_at = 
 /** A person that is in memory as it is in the rows costs one look into a map. */
 export function createContactNotes({ store, log, observe }: NotesDeps): ContactNotes {
   const known = createLru<string, Remembered>(REMEMBERED);
-  const waiting = new Map<string, { deviceId: number; seen: SeenPerson }>();
+  // By number, then by person: numbers take turns, and what one of them has waiting costs the others nothing.
+  const waiting = new Map<number, Map<string, SeenPerson>>();
   let writing: Promise<void> | null = null;
 
   function isNoted(deviceId: number, { person, names, before: moved }: SeenPerson): boolean {
@@ -98,15 +99,8 @@ export function createContactNotes({ store, log, observe }: NotesDeps): ContactN
   }
 
   async function writeAll(): Promise<void> {
-    while (waiting.size > 0) {
-      const [first] = waiting.values();
-      const { deviceId } = first!;
-      const some: SeenPerson[] = [];
-      for (const [key, one] of waiting) {
-        if (one.deviceId !== deviceId || some.length >= AT_ONCE) continue;
-        some.push(one.seen);
-        waiting.delete(key);
-      }
+    for (let next = takeTurn(waiting); next; next = takeTurn(waiting)) {
+      const { deviceId, some } = next;
       await write(deviceId, some).catch((err: unknown) => {
         for (const { person } of some) known.delete(keyOf(deviceId, person));
         if (isWorthLogging(err)) log.warn({ err, device: deviceId }, "could not note contacts");
@@ -116,16 +110,15 @@ export function createContactNotes({ store, log, observe }: NotesDeps): ContactN
   }
 
   function met(deviceId: number, people: readonly SeenPerson[]): void {
-    for (const seen of people) {
-      if (!isPerson(seen.person) || isNoted(deviceId, seen)) continue;
-      const key = keyOf(deviceId, seen.person);
-      const earlier = waiting.get(key)?.seen;
-      waiting.set(key, {
-        deviceId,
-        seen: { ...earlier, ...seen, names: { ...earlier?.names, ...seen.names } },
-      });
+    const fresh = people.filter((seen) => isPerson(seen.person) && !isNoted(deviceId, seen));
+    if (fresh.length === 0) return;
+    const ofNumber = waiting.get(deviceId) ?? new Map<string, SeenPerson>();
+    waiting.set(deviceId, ofNumber);
+    for (const seen of fresh) {
+      const earlier = ofNumber.get(seen.person);
+      ofNumber.set(seen.person, { ...earlier, ...seen, names: { ...earlier?.names, ...seen.names } });
     }
-    if (waiting.size > 0) writing ??= writeAll();
+    writing ??= writeAll();
   }
 
   return {
@@ -142,6 +135,22 @@ export function createContactNotes({ store, log, observe }: NotesDeps): ContactN
     },
     idle: async () => writing ?? undefined,
   };
+}
+
+/** The next of the number whose turn it is, which then stands last. */
+function takeTurn(waiting: Map<number, Map<string, SeenPerson>>) {
+  const [first] = waiting;
+  if (first === undefined) return undefined;
+  const [deviceId, people] = first;
+  const some: SeenPerson[] = [];
+  for (const [person, seen] of people) {
+    if (some.length === AT_ONCE) break;
+    some.push(seen);
+    people.delete(person);
+  }
+  waiting.delete(deviceId);
+  if (people.size > 0) waiting.set(deviceId, people);
+  return { deviceId, some };
 }
 
 /** What is to be written of people, with what the rows had of them. */
