@@ -5,7 +5,7 @@ import type { Page } from "playwright-core";
 /** Widths that every screen is looked at: a phone, a tablet, a desk. */
 export const SIZES = {
   phone: { width: 390, height: 844 },
-  tablet: { width: 820, height: 1180 },
+  tablet: { width: 834, height: 1180 },
   desk: { width: 1440, height: 900 },
 } as const;
 

@@ -79,7 +79,11 @@ describe("the list of chats", () => {
     await count.waitFor();
     expect(Number(await count.textContent())).toBeGreaterThan(0);
 
-    await chat.click();
+    // The list may move under the pointer while what is new comes in.
+    await until(async () => {
+      await chat.click();
+      return page.url().includes(BEN);
+    });
     await until(async () => {
       const query = `/chats?sender=${SHOP}&chat=${BEN}`;
       return (await world.gateway.get(query, { key: world.key })).body.data[0].unread === 0;
@@ -474,7 +478,15 @@ describe("the way of a message", () => {
     const page = await world.open(`${withAna}/${ids["ping"]}`);
     const why = page.getByRole("complementary", { name: "The way of this message" });
     await why.locator('[data-step="acknowledged"]').waitFor();
-    expect(await why.locator("[data-line]").textContent()).toContain("Asked: Bot ping");
+    const line = why.locator("[data-line]");
+    expect(await line.textContent()).toContain("Asked: Bot ping");
+    expect(await line.textContent()).toContain("Let through by: own messages, status updates");
+    const pong = await world.sim.waitForMessage(ANA, { text: "pong" });
+    await line.getByText(pong.id).waitFor();
+    await line.getByText("Delivered", { exact: false }).waitFor();
+    expect(await line.textContent()).toMatch(/Written\s+\d\d:\d\d:\d\d/);
+    await world.sim.markRead(ANA, pong.id);
+    await line.getByText("Read", { exact: false }).waitFor();
     expect(await why.locator('[data-step="stored"]').textContent()).toContain("the encryption's state");
     await why.getByRole("button", { name: "Copy as curl" }).click();
     expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(

@@ -78,3 +78,12 @@ it("blocks somebody on the phone, too, and lets them in again", async () => {
   await until(async () => (await world.gateway.get(`/messages/${id}`, { key: world.key })).status === 200);
   await close(page);
 });
+
+it("says what one can do about a refusal", async () => {
+  const page = await world.open(`/contacts/${SHOP}/4915100000099`);
+  const refusal = page.getByRole("alert");
+  await refusal.getByText("It may have been removed in the meantime. Go back and look again.").waitFor();
+  await refusal.waitFor();
+  expect(await refusal.textContent()).toMatch(/request.*req_|req_|Request/i);
+  await close(page);
+});

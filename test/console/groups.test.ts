@@ -31,7 +31,7 @@ const member = (page: Page, digits: string) =>
 
 async function actOn(page: Page, digits: string, what: string): Promise<void> {
   await member(page, digits).getByRole("button", { name: "Actions of this member" }).click();
-  await page.getByRole("menuitem", { name: what }).click();
+  await page.getByRole("menuitem", { name: what, exact: true }).click();
 }
 
 describe("groups", () => {

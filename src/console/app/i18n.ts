@@ -20,10 +20,10 @@ const STORED = "parley.language";
 
 /** The first screen is to be small: texts of these areas come with their screens, see {@link withTexts}. */
 const english = import.meta.glob<Texts>(
-  ["../locales/en/*.json", "!../locales/en/{bots,changes,chats,contacts,groups}.json"],
+  ["../locales/en/*.json", "!../locales/en/{bots,changes,chats,contacts,groups,webhooks}.json"],
   { eager: true, import: "default" },
 );
-const late = import.meta.glob<Texts>("../locales/en/{bots,changes,chats,contacts,groups}.json", {
+const late = import.meta.glob<Texts>("../locales/en/{bots,changes,chats,contacts,groups,webhooks}.json", {
   import: "default",
 });
 const others = import.meta.glob<Texts>("../locales/{es,pt,id}/*.json", { import: "default" });
@@ -61,7 +61,7 @@ export function preferredLanguage(): Language | typeof PSEUDO {
  * @param load the screen
  */
 export const withTexts =
-  <T>(area: "bots" | "changes" | "chats" | "contacts" | "groups", load: () => Promise<T>) =>
+  <T>(area: "bots" | "changes" | "chats" | "contacts" | "groups" | "webhooks", load: () => Promise<T>) =>
   async (): Promise<T> => {
     const [screen, texts] = await Promise.all([load(), late[`../locales/en/${area}.json`]!()]);
     all.mergeLocaleMessage("en", { [area]: texts });

@@ -1,6 +1,6 @@
 import { computed } from "vue";
 import { api, useQuery, useSession } from "../data/index.ts";
-import { phoneText } from "../kit/index.ts";
+import { phoneText, plain } from "../kit/index.ts";
 
 /** A number as far as it is chosen by. */
 interface Choice {
@@ -22,7 +22,7 @@ export function useNumbers() {
   const options = computed(() =>
     numbers.value.map(({ device, name }) => ({
       value: device,
-      label: name ? `${phoneText(device)} · ${name}` : phoneText(device),
+      label: name ? `${phoneText(device)} · ${plain(name)}` : phoneText(device),
     })),
   );
   return { numbers, options, error, loading: computed(() => loading.value && !data.value), refresh };

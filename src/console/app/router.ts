@@ -1,7 +1,7 @@
 import { shallowRef } from "vue";
 import { createRouter, createWebHistory, type RouteLocationNormalized } from "vue-router";
 import { api } from "../data/api.ts";
-import { loadSession, may, useSession } from "../data/session.ts";
+import { loadSession, may, mayAddNumbers, useSession } from "../data/session.ts";
 import type { ScreenMeta, ScreenRoute } from "./screen.ts";
 
 const found = import.meta.glob<ScreenRoute[]>("../screens/*/routes.ts", { eager: true, import: "routes" });
@@ -17,6 +17,7 @@ export function shows(meta: ScreenMeta = {}): boolean {
   if (session.value === null || session.value.kind === "link") return false;
   if (meta.operator) return isOperator.value;
   if (meta.account !== false && isOperator.value && account.value === null) return false;
+  if (meta.addsNumbers) return mayAddNumbers();
   return meta.needs === undefined || [meta.needs].flat().some(may);
 }
 
@@ -38,7 +39,7 @@ export function home(): string {
 async function beginning(): Promise<string> {
   const path = home();
   const first = path === "/choose" ? "/admin/accounts?limit=1" : "/devices";
-  if (path === "/link" || (first === "/devices" && !(may("devices") && may("qr")))) return path;
+  if (path === "/link" || (first === "/devices" && !mayAddNumbers())) return path;
   try {
     const { data } = await api<{ data: unknown[] }>({ method: "GET", path: first });
     return data.length === 0 ? "/welcome" : path;

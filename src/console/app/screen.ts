@@ -13,6 +13,8 @@ export interface ScreenMeta {
   };
   /** Permission without which it is not shown; of several, any one will do. */
   needs?: string | string[];
+  /** It links numbers that the account does not have yet. */
+  addsNumbers?: true;
   /** For operators alone. */
   operator?: true;
   /** False: works for an operator who has chosen no account. Default true. */

@@ -6,6 +6,7 @@ export { useDraft } from "./draft.ts";
 export { useEdited } from "./edited.ts";
 export { live, useEvents, type LiveEvent } from "./events.ts";
 export { useList, type Page } from "./list.ts";
+export { listed } from "./listed.ts";
 export { refreshQueries, setQuery, useQuery } from "./query.ts";
 export { useSession, type Session } from "./session.ts";
 export { useToast } from "./toast.ts";

@@ -104,6 +104,16 @@ export function may(permission: string): boolean {
   return value.permissions.includes("*") || value.permissions.includes(permission);
 }
 
+/** May it link numbers that the account does not have yet? Who is limited to some numbers may not. */
+export const mayAddNumbers = (): boolean =>
+  may("devices") && may("qr") && (session.value?.devices ?? null) === null;
+
+/** May it make a link for a number? It gives all that the link gives. */
+export const mayMakeLinks = (): boolean => ["devices", "qr", "webhooks"].every(may);
+
+/** May it read what was changed in the account? Of some numbers there is no list. */
+export const mayReadLog = (): boolean => may("keys") && (session.value?.devices ?? null) === null;
+
 const isOperator = computed(() => session.value?.kind === "operator");
 const account = computed(() => session.value?.account ?? null);
 
@@ -116,6 +126,9 @@ export function useSession() {
     isOperator,
     account,
     may,
+    mayAddNumbers,
+    mayMakeLinks,
+    mayReadLog,
     signIn,
     signOut,
     chooseAccount,

@@ -2,6 +2,8 @@
 export interface Delivery {
   id: string;
   device: string;
+  /** Id of the listener that it is for; null: the webhook. */
+  listener: string | null;
   message_id: string;
   type: string;
   url: string;

@@ -26,10 +26,3 @@ export const PERMISSIONS = [
   "bots",
   "keys",
 ] as const;
-
-/** One per line or separated by commas; null when there is none. */
-export function listed(text: string): string[] | null {
-  const parts = text.split(/[\n,]/).map((part) => part.trim());
-  const some = parts.filter((part) => part !== "");
-  return some.length === 0 ? null : some;
-}

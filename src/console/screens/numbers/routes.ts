@@ -12,7 +12,7 @@ export const routes: ScreenRoute[] = [
     path: "/numbers/new",
     name: "add-number",
     component: () => import("./AddNumber.vue"),
-    meta: { needs: "qr", title: "numbers.addTitle" },
+    meta: { addsNumbers: true, title: "numbers.addTitle" },
   },
   {
     path: "/numbers/links",

@@ -56,6 +56,12 @@ export const EVENTS = [
   "contact",
 ] as const;
 
+/** One header as it is filled in. */
+export interface Header {
+  name: string;
+  value: string;
+}
+
 /** What is being filled in: everything as text, as fields have it. */
 export interface Draft {
   url: string;
@@ -63,7 +69,7 @@ export interface Draft {
   mode: Webhook["mode"];
   reply_to: Webhook["reply_to"];
   events: string[];
-  headers: { name: string; value: string }[];
+  headers: Header[];
   timeout: string;
   reply_max_age: string;
   read: boolean;
@@ -71,6 +77,16 @@ export interface Draft {
 }
 
 const MS = 1000;
+
+/** Stored headers, to be filled in. */
+export const headersOf = (headers: Record<string, string>): Header[] =>
+  Object.entries(headers).map(([name, value]) => ({ name, value }));
+
+/** The other way; what has no name is left out. */
+export const headersIn = (headers: readonly Header[]): Record<string, string> =>
+  Object.fromEntries(
+    headers.filter(({ name }) => name.trim() !== "").map(({ name, value }) => [name.trim(), value]),
+  );
 
 /** @param webhook null: none is set, and these are the defaults */
 export function draftOf(webhook: Webhook | null): Draft {
@@ -80,7 +96,7 @@ export function draftOf(webhook: Webhook | null): Draft {
     mode: webhook?.mode ?? "fallback",
     reply_to: webhook?.reply_to ?? "chat",
     events: webhook?.events ?? ["message", "poll_vote"],
-    headers: Object.entries(webhook?.headers ?? {}).map(([name, value]) => ({ name, value })),
+    headers: headersOf(webhook?.headers ?? {}),
     // What the operator has set may lie outside of what may be given: then it is left out.
     timeout: webhook === null ? "" : String(webhook.timeout_ms / MS),
     reply_max_age: String(webhook?.reply_max_age ?? 3600),
@@ -101,9 +117,7 @@ export function bodyOf(draft: Draft, stored: Webhook | null): Record<string, unk
     mode: draft.mode,
     reply_to: draft.reply_to,
     events: EVENTS.filter((event) => draft.events.includes(event)),
-    headers: Object.fromEntries(
-      draft.headers.filter(({ name }) => name.trim() !== "").map(({ name, value }) => [name.trim(), value]),
-    ),
+    headers: headersIn(draft.headers),
     ...(!isUsual && { timeout_ms: timeoutMs }),
     reply_max_age: Number(draft.reply_max_age),
     read: draft.read,
