@@ -10,7 +10,7 @@ export const ALERT_KINDS = [
   "number_blocked",
   /** A linked number has had no connection for five minutes. */
   "number_away",
-  /** Parley has switched a number's webhook off. */
+  /** Parley has switched a number's webhook, or a listener, off. */
   "webhook_off",
   /** The disk of `DATA_DIR` runs full. */
   "disk_low",

@@ -14,8 +14,12 @@ export interface WatchedNumber {
   lid: string | null;
 }
 
-/** Why Parley itself has switched a webhook off; null: it has not. */
-export type WebhookOff = DisabledReason | null;
+/** Why Parley itself has switched a receiver off; null: it has not. */
+export type ReceiverOff = DisabledReason | null;
+
+/** What an alert of a number may be about. */
+export const OF_A_NUMBER = ["logged_out", "blocked", "away", "webhook", "listener"] as const;
+type OfANumber = (typeof OF_A_NUMBER)[number];
 
 /** So long a number may be without its connection. */
 const AWAY_MS = 5 * MINUTE_MS;
@@ -41,20 +45,35 @@ const OFF_TEXTS: Record<DisabledReason, string> = {
   failing: "it has accepted nothing for days",
 };
 
+const OFF = {
+  webhook: {
+    name: "The webhook",
+    cure: "Correct the receiver, then set the webhook again with PUT /devices/{number}/webhook.",
+    over: "The webhook",
+  },
+  listener: {
+    name: "A listener",
+    cure: "GET /devices/{number}/webhooks says which. Correct the receiver, then switch it on again with PATCH /devices/{number}/webhooks/{id}.",
+    over: "The listener",
+  },
+};
+
 const about = ({ accountId, number }: WatchedNumber) => ({ account: accountId, device: number, node: null });
 
 /** Under which a condition of a number is remembered. */
-export const keyOf = (what: "logged_out" | "blocked" | "away" | "webhook", deviceId: number): string =>
-  `${what}:${deviceId}`;
+export const keyOf = (what: OfANumber, deviceId: number): string => `${what}:${deviceId}`;
 /** The number of such a key; null: it is about something else. */
 export const deviceOfKey = (key: string): number | null => {
-  const [, id] = /^(?:logged_out|blocked|away|webhook):(\d{1,15})$/.exec(key) ?? [];
-  return id === undefined ? null : Number(id);
+  const [what, id = ""] = key.split(":");
+  const isOfOne = OF_A_NUMBER.some((one) => one === what) && /^\d{1,15}$/.test(id);
+  return isOfOne ? Number(id) : null;
 };
 
 /** What a look at a number needs besides its record. */
 interface Look {
-  webhook: WebhookOff;
+  webhook: ReceiverOff;
+  /** Of any of its listeners. */
+  listener: ReceiverOff;
   now: number;
   /** Whether this is known already: then it lasts until the number is well again, whatever it tries meanwhile. */
   isOpen(key: string): boolean;
@@ -65,14 +84,14 @@ interface Look {
 /** Everything that an operator is to know of a number now, by key. */
 export function conditionsOf(
   device: WatchedNumber,
-  { webhook, now, isOpen, advice }: Look,
+  { webhook, listener, now, isOpen, advice }: Look,
 ): Map<string, Condition> {
   const found = new Map<string, Condition>();
   const { id, state, since, number } = device;
   const tries = state === "linking" || state === "connecting";
   const holds = (what: "logged_out" | "blocked"): boolean =>
     state === what || (tries && isOpen(keyOf(what, id)));
-  const add = (what: Parameters<typeof keyOf>[0], alert: Condition["alert"], text: string): void =>
+  const add = (what: OfANumber, alert: Condition["alert"], text: string): void =>
     void found.set(keyOf(what, id), {
       alert,
       since,
@@ -86,20 +105,28 @@ export function conditionsOf(
   const isAway = AWAY.has(state) && (state !== "action_required" || device.lid !== null);
   if (isAway && (now - since >= AWAY_MS || isOpen(keyOf("away", id))))
     add("away", "number_away", AWAY_TEXTS[state]!);
-  if (webhook !== null)
-    found.set(keyOf("webhook", id), {
+  const addOff = (what: "webhook" | "listener", reason: ReceiverOff): void => {
+    if (reason === null) return;
+    const { name, cure } = OFF[what];
+    const text = `${name} of +${number} was switched off: ${OFF_TEXTS[reason]}.`;
+    found.set(keyOf(what, id), {
       alert: "webhook_off",
       since: now,
       ...about(device),
-      text: `The webhook of +${number} was switched off: ${OFF_TEXTS[webhook]}.`,
-      advice: "Correct the receiver, then set the webhook again with PUT /devices/{number}/webhook.",
+      text,
+      advice: cure,
     });
+  };
+  addOff("webhook", webhook);
+  addOff("listener", listener);
   return found;
 }
 
 /** What is told when a condition of a number holds no longer. @param device null: it was removed */
 export function overText(key: string, device: WatchedNumber | null): string {
   if (device === null) return "The number was removed.";
-  if (key.startsWith("webhook:")) return `The webhook of +${device.number} is not switched off any more.`;
+  const [what] = key.split(":");
+  if (what === "webhook" || what === "listener")
+    return `${OFF[what].over} of +${device.number} is not switched off any more.`;
   return `+${device.number} ${OVER_TEXTS[device.state] ?? `is ${device.state} now.`}`;
 }

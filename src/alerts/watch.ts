@@ -4,9 +4,10 @@ import {
   conditionsOf,
   deviceOfKey,
   keyOf,
+  OF_A_NUMBER,
   overText,
+  type ReceiverOff,
   type WatchedNumber,
-  type WebhookOff,
 } from "./conditions.ts";
 import type { Ledger } from "./ledger.ts";
 
@@ -17,7 +18,9 @@ export interface WatchedNumbers {
   /** One sentence: what to do about its state. */
   advice(deviceId: number): string | null;
   /** Why Parley has switched its webhook off. */
-  webhookOff(deviceId: number): WebhookOff;
+  webhookOff(deviceId: number): ReceiverOff;
+  /** The same of its listeners: of the first that is off. */
+  listenerOff(deviceId: number): ReceiverOff;
 }
 
 /** Compares what holds with what is remembered. */
@@ -31,7 +34,6 @@ export interface Watch {
 }
 
 const AT_ONCE = 500;
-const OF_A_NUMBER = ["logged_out", "blocked", "away", "webhook"] as const;
 
 /** By what holds now and not by what has happened: a start, and another process that takes over, find the same. */
 export function createWatch(
@@ -52,6 +54,7 @@ export function createWatch(
   async function compare(device: WatchedNumber, open: Set<string>): Promise<void> {
     const holds = conditionsOf(device, {
       webhook: numbers.webhookOff(device.id),
+      listener: numbers.listenerOff(device.id),
       now: now(),
       isOpen: (key) => open.has(key),
       advice: () => numbers.advice(device.id),

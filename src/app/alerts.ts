@@ -28,6 +28,7 @@ export function openAlerts(
         const health = webhooks.healthHere(deviceId);
         return health?.state === "disabled" ? health.reason : null;
       },
+      listenerOff: (deviceId) => webhooks.listeners.switchedOff(deviceId),
     },
   });
   observers.add(alerts.observer);

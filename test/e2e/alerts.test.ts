@@ -62,7 +62,7 @@ it("tells the operator of a number that is logged out, over a kill, and when it 
   expect(gateway.output()).not.toContain("/hook");
 });
 
-it("tells of a number that stays away for five minutes and of a webhook that is switched off, and keeps what does not arrive", async () => {
+it("tells of a number that stays away for five minutes and of receivers that are switched off, and keeps what does not arrive", async () => {
   const hook = await startReceiver();
   hook.status = 500;
   const customer = await startReceiver();
@@ -74,6 +74,11 @@ it("tells of a number that stays away for five minutes and of a webhook that is 
   await sim.addContact("31600000009");
   await sim.sendText("31600000009", NUMBER, "hello");
   await until(() => told(hook).includes("webhook_off open"));
+  await gateway.post(`/devices/${NUMBER}/webhooks`, { url: customer.url }, { key: world.key });
+  await sim.sendText("31600000009", NUMBER, "hello again");
+  await until(() =>
+    hook.events.some(({ text }) => text.includes(`A listener of +${NUMBER} was switched off`)),
+  );
   const env = { ...gateway.operatorEnv, ALERT_URL: hook.url };
   await until(async () => {
     const { body } = await gateway.get("/admin/alerts", { key: gateway.adminToken });

@@ -1,3 +1,4 @@
+import type { DisabledReason } from "../../model/webhook-words.ts";
 import type { Store } from "../../store/store.ts";
 import { HEALTHY, readHealth } from "../attempts/health-row.ts";
 import { healthOf } from "../health.ts";
@@ -9,6 +10,8 @@ import type { Listener, ListenerRecord } from "./settings.ts";
 export interface ListenerManagement {
   /** Oldest first. */
   list(deviceId: number): Promise<ListenerRecord[]>;
+  /** Why Parley has switched one of them off; null: it has switched off none. */
+  switchedOff(deviceId: number): DisabledReason | null;
   /** @throws {GatewayError} INVALID_PARAMETERS, URL_NOT_ALLOWED, PLAN_LIMIT */
   create(
     deviceId: number,
@@ -37,6 +40,10 @@ export function createListenerManagement({ store, listeners, opened }: Managemen
 
   return {
     list: (deviceId) => Promise.all(listeners.of(deviceId).map(recordOf)),
+    switchedOff(deviceId) {
+      const off = listeners.of(deviceId).find(({ enabled, disabledReason }) => !enabled && disabledReason);
+      return off?.disabledReason ?? null;
+    },
     async create(deviceId, settings) {
       const made = await listeners.create(deviceId, settings);
       return { listener: asRecord(made, HEALTHY), secret: made.secret };

@@ -42,7 +42,7 @@ async function watched(hook: Receiver, change: Partial<WatchedNumber> = {}) {
   const store = await temporaryStore({}, time.now);
   const device = { ...NUMBER, since: time.now(), ...change };
   const all = [device];
-  let off: "gone" | "failing" | null = null;
+  const off: Record<"webhook" | "listener", "gone" | "failing" | null> = { webhook: null, listener: null };
   const open = () => {
     const { log, text } = listeningLog();
     const http = createSafeFetch({ allowPrivateNetwork: true });
@@ -53,7 +53,8 @@ async function watched(hook: Receiver, change: Partial<WatchedNumber> = {}) {
       all: () => all,
       get: (id: number) => all.find((one) => one.id === id) ?? null,
       advice: () => "Do something.",
-      webhookOff: () => off,
+      webhookOff: () => off.webhook,
+      listenerOff: () => off.listener,
     };
     const watch = createWatch(numbers, ledger, store);
     const post = (alerts: Parameters<typeof postAlerts>[1]) =>
@@ -70,7 +71,8 @@ async function watched(hook: Receiver, change: Partial<WatchedNumber> = {}) {
     };
   };
   const move = (state: string): void => void Object.assign(device, { state, since: time.now() });
-  return { ...time, store, device, all, open, move, turn: (to: typeof off) => void (off = to) };
+  const turn = (what: keyof typeof off, to: (typeof off)["webhook"]): void => void (off[what] = to);
+  return { ...time, store, device, all, open, move, turn };
 }
 
 const toldTo = (hook: Receiver): Told[] => hook.posts.flatMap(({ event }) => event["alerts"] as Told[]);
@@ -142,15 +144,36 @@ describe("what an operator is told of numbers", () => {
     expect(short(hook)).toEqual(["number_away open"]);
   });
 
+  it("a listener is switched off beside a webhook that goes on, and is told apart from it", async () => {
+    const hook = await receiver();
+    const world = await watched(hook);
+    const { look } = world.open();
+    world.turn("listener", "gone");
+    await look();
+    await look();
+    expect(short(hook)).toEqual(["webhook_off open"]);
+    expect(toldTo(hook)[0]!.text).toBe("A listener of +31600000001 was switched off: it answered 410 Gone.");
+    world.turn("webhook", "failing");
+    world.turn("listener", null);
+    await look();
+    expect(short(hook).slice(1).toSorted()).toEqual(["webhook_off open", "webhook_off over"]);
+    expect(toldTo(hook).map(({ text }) => text)).toContain(
+      "The listener of +31600000001 is not switched off any more.",
+    );
+    world.all.length = 0;
+    await look();
+    expect(toldTo(hook).at(-1)).toMatchObject({ status: "over", text: "The number was removed." });
+  });
+
   it("a webhook is switched off, a number blocked, and both removed", async () => {
     const hook = await receiver();
     const world = await watched(hook);
     const { look } = world.open();
-    world.turn("failing");
+    world.turn("webhook", "failing");
     world.move("blocked");
     await look();
     expect(short(hook).toSorted()).toEqual(["number_blocked open", "webhook_off open"]);
-    world.turn(null);
+    world.turn("webhook", null);
     await look();
     expect(short(hook).at(-1)).toBe("webhook_off over");
     world.all.length = 0;
@@ -292,7 +315,13 @@ describe("what an operator is told of the machine", () => {
       log: listeningLog().log,
       cluster: alone(),
       http: createSafeFetch({ allowPrivateNetwork: true }),
-      numbers: { all: () => [], get: () => null, advice: () => null, webhookOff: () => null },
+      numbers: {
+        all: () => [],
+        get: () => null,
+        advice: () => null,
+        webhookOff: () => null,
+        listenerOff: () => null,
+      },
     });
 
   it("a start after an end without order: once for each, one message for many, none after an end in order", async () => {

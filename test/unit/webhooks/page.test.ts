@@ -5,11 +5,12 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { webhookEvent } from "../../../src/api/schemas/events.ts";
+import { reply } from "../../../src/client/index.ts";
 import { repositoryRoot } from "../../../src/config.ts";
 import { nextPause, resultOf } from "../../../src/webhooks/attempts/schedule.ts";
 import { createSecret, signedHeaders } from "../../../src/webhooks/events/sign.ts";
 import { mannerFields } from "../../../src/model/content/manner.ts";
-import { parseReply } from "../../../src/webhooks/replies/reply.ts";
+import { parseReply, type WebhookReply } from "../../../src/webhooks/replies/reply.ts";
 import { newListener } from "../../../src/webhooks/listeners/settings.ts";
 import { webhookInput } from "../../../src/webhooks/settings.ts";
 import { temporaryFolder } from "../store/temporary.ts";
@@ -72,9 +73,10 @@ describe("docs/webhooks.md", () => {
       new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\``, "m").exec(section("Verify it")) ?? [];
     const program = call("/")[0];
 
-    it(`verifies in ${language} in about ten lines, and believes nothing else`, async (context) => {
+    it(`verifies in ${language} in ten lines, and believes nothing else`, async (context) => {
       if (!(await isThere(program))) return context.skip();
-      expect(block.trim().split("\n").length).toBeLessThanOrEqual(13);
+      const code = block.split("\n").filter((line) => line.trim() !== "" && !/^(\/\/|#)/.test(line));
+      expect(code.length).toBeLessThanOrEqual(10);
       const folder = temporaryFolder();
       const ending = ENDINGS[language]!;
       writeFileSync(join(folder, `verify.${ending}`), block);
@@ -124,6 +126,38 @@ describe("docs/webhooks.md", () => {
     }
     for (const nothing of ["", "OK", "false", "null", "[]", "{}"])
       expect(parseReply(Buffer.from(nothing)).replies, nothing).toEqual([]);
+  });
+
+  it("shows every form: each kind of reply, and whatever the client makes", () => {
+    const [answers = ""] = section("The answer").split("| Field |");
+    const shown = [...answers.matchAll(/^\| `(.+?)` \|/gm)].map(([, answer]) => answer!);
+    const kinds = shown.flatMap((answer) => parseReply(Buffer.from(answer)).replies.map(({ kind }) => kind));
+    // A new kind does not compile before it is here.
+    const all = { text: true, poll: true, media: true, shared: true } satisfies Record<
+      WebhookReply["kind"],
+      true
+    >;
+    expect(new Set(kinds)).toEqual(new Set(Object.keys(all)));
+
+    const one = reply.text("Hello");
+    const made: Record<keyof typeof reply, object> = {
+      none: reply.none(),
+      text: one,
+      poll: reply.poll("Which day?", ["Monday", "Friday"]),
+      media: reply.media("audio", "https://shop.example/a.ogg", { voice: true }),
+      location: reply.location(52.3731, 4.8926, { name: "Corner shop" }),
+      contact: reply.contact({ name: "Ana", numbers: ["31600000002"] }),
+      quoted: reply.quoted(one),
+      several: reply.several(one, one),
+      hold: reply.hold(600, one),
+    };
+    const names = new Set(
+      shown.flatMap((answer) => [...answer.matchAll(/"(\w+)":/g)].map(([, name]) => name)),
+    );
+    for (const [name, form] of Object.entries(made))
+      expect([...names], name).toEqual(expect.arrayContaining(Object.keys(form)));
+    const page = readFileSync(join(repositoryRoot(), "docs/clients/node.md"), "utf8");
+    expect(Object.keys(reply).filter((name) => !page.includes(`\`reply.${name}\``))).toEqual([]);
   });
 
   it("has the pauses between attempts, and what each status means", () => {
