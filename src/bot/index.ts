@@ -59,7 +59,6 @@ export type {
   CommandMatch,
   Content,
   Context,
-  DateOptions,
   Dialogue,
   DialogueHost,
   DialogueState,

@@ -6,7 +6,9 @@ export type Speaker =
   | { kind: "contact"; name: string }
   | { kind: "bot"; name: string }
   | { kind: "webhook"; name: string }
-  | { kind: "api"; name: string };
+  | { kind: "api"; name: string }
+  /** Of the number, but nobody says what made it. */
+  | { kind: "unknown"; name: string };
 
 /** One line of the conversation as the contact's phone shows it. */
 export interface Line {
@@ -32,8 +34,8 @@ export interface Conversation {
 }
 
 interface ConversationOptions {
-  simulator: Simulator;
-  gateway: GatewayClient;
+  simulator: Pick<Simulator, "messages" | "waitForMessage" | "sendText">;
+  gateway: Pick<GatewayClient, "get">;
   /** The linked number, digits. */
   number: string;
   /** The contact's number, digits. */
@@ -110,10 +112,14 @@ async function nextMessage(options: ConversationOptions, since: number): Promise
   return options.simulator.waitForMessage(options.contact, { since }, POLL_MS).then(known, known);
 }
 
-/** Asks the gateway what made a message: it says so in the record of the message. */
-async function speakerOf(gateway: GatewayClient, id: string): Promise<Speaker> {
-  const { data } = await gateway.get<{ data: { origin?: string } }>(`/messages/${id}`);
-  const origin = data.origin ?? "api";
+/**
+ * Asks the gateway what made a message: it says so in the record of the message. Where it does not, the line is shown all the
+ * same: it may be starting again, and what the owner writes on the phone has no record yet.
+ */
+async function speakerOf(gateway: Pick<GatewayClient, "get">, id: string): Promise<Speaker> {
+  const record = await gateway.get<{ data: { origin?: string } }>(`/messages/${id}`).catch(() => null);
+  if (record === null) return { kind: "unknown", name: "number" };
+  const origin = record.data.origin ?? "api";
   if (origin.startsWith("bot:")) return { kind: "bot", name: `bot ${origin.slice("bot:".length)}` };
   if (origin === "webhook") return { kind: "webhook", name: "webhook" };
   // What callers are told belongs to the gateway.

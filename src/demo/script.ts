@@ -62,7 +62,13 @@ function fits(text: string, expected: string | RegExp): boolean {
 }
 
 function describe(turn: Turn, expected: string | RegExp): string {
-  const names = { bot: "a bot", webhook: "the webhook", api: "REST", contact: CONTACT.name };
+  const names = {
+    bot: "a bot",
+    webhook: "the webhook",
+    api: "REST",
+    contact: CONTACT.name,
+    unknown: "the number",
+  };
   const text = typeof expected === "string" ? `“${expected}”` : `An answer like ${expected}`;
   const cause = turn.says === null ? "" : ` to “${turn.says}”`;
   return `${text} from ${names[turn.by]}${cause} did not arrive at ${CONTACT.name}.`;

@@ -31,6 +31,7 @@ function colourOf(speaker: Speaker, paint: Paint): (text: string) => string {
     case "webhook":
       return paint.magenta;
     case "api":
+    case "unknown":
       return paint.yellow;
   }
 }

@@ -42,6 +42,13 @@ describe("the bots in bots/", () => {
     ]);
   });
 
+  it.each(["clinic", "restaurant"])("%s is read at a glance: at most 60 lines", (id) => {
+    const lines = readFileSync(join(repositoryRoot(), `bots/${id}.ts`), "utf8")
+      .trimEnd()
+      .split("\n");
+    expect(lines.length).toBeLessThanOrEqual(60);
+  });
+
   it("answer nobody's customers by themselves, and leave the rest to the webhook", () => {
     for (const bot of registry.bots) {
       expect(bot.enable).toBe("bound");

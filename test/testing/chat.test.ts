@@ -229,12 +229,16 @@ describe("what people write and read", () => {
   });
 
   it("comes in bursts, which a bot may take as one", async () => {
-    const merging = defineBot({ burst: { merge: "3s" } }, (b) =>
+    const merging = defineBot({ burst: { merge: "8s" } }, (b) =>
       b.fallback((ctx) => ctx.reply(ctx.text.replaceAll("\n", "+"))),
     );
     const chat = await chatWith([merging]);
+    const [began, realBegan] = [chat.now().getTime(), performance.now()];
     await chat.burst(["a", "b", "c"]);
     expect(await chat.expect("a+b+c")).toMatchObject({ kind: "text" });
+    // The eight seconds pass on the chat's clock, and nobody waits for them.
+    expect(chat.now().getTime() - began).toBeGreaterThanOrEqual(8_000);
+    expect(performance.now() - realBegan).toBeLessThan(4_000);
 
     const each = await chatWith([ping]);
     await each.burst(["ping", "ping"]);

@@ -95,8 +95,7 @@ defineBot((b) => {
     ctx.after("1h", remind, { at: "tomorrow" });
     // @ts-expect-error -- and they are needed
     ctx.after("1h", remind);
-    // @ts-expect-error -- what is set so and so far from now is never past
-    ctx.after("1h", "any", null, { past: "skip" });
+    exactly<boolean>()(ctx.after("-5m", "any", null, { past: "skip" }));
     // @ts-expect-error -- a date
     ctx.at("2026-05-07", "any");
   });

@@ -5,6 +5,7 @@ import { lazyView } from "../messages/message-view.ts";
 import type { Blocking } from "../handlers/blocking.ts";
 import { NOBODY, type Onlooker } from "./onlooker.ts";
 import { describeError } from "../handlers/run.ts";
+import { whereOf } from "../handlers/turn-results.ts";
 import type { ActiveBot } from "../routes/table.ts";
 import type { Observation } from "../types.ts";
 
@@ -51,7 +52,10 @@ export function notifyObservers(
     const began = deps.time.monotonic();
     const taps = bot.observers.map((tap) =>
       observe(tap as (observation: Observation) => unknown, observation, (error) => {
-        log.error({ err: describeError(error, observation.text) }, "an observer (b.tap) threw");
+        log.error(
+          { err: describeError(error, observation.text), ...whereOf(error, bot.file) },
+          "an observer (b.tap) threw",
+        );
         (deps.onlooker ?? NOBODY).failed({ bot: bot.id, route: "tap", message: message.id, error });
       }),
     );

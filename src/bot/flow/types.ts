@@ -67,7 +67,10 @@ export interface ReviewOptions extends Omit<ConfirmOptions, "onNo"> {
   labels?: Readonly<Record<string, string>>;
 }
 
-/** What a flow waits for other than an answer: a time, a signal, or whichever comes first. */
+/**
+ * What a flow waits for other than an answer: a time, a signal, or whichever comes first. A time in the past, or below zero,
+ * has come: the flow goes on at once.
+ */
 export type Until =
   | Duration
   | Date

@@ -1,4 +1,4 @@
-import { milliseconds } from "../duration.ts";
+import { fromNow } from "../duration.ts";
 import { FlowMistake } from "./errors.ts";
 import type { Progress } from "./progress.ts";
 import type { Signal, Sleep } from "./state.ts";
@@ -48,7 +48,7 @@ export function createWaiting(progress: Progress): {
 
 function isLate(what: Until, { at }: Sleep, now: number): boolean {
   const expire = typeof what === "object" && !(what instanceof Date) ? what.expire : undefined;
-  return expire !== undefined && at !== null && now > at + milliseconds(expire, "f.until({ expire })");
+  return expire !== undefined && at !== null && now > at + fromNow(expire, "f.until({ expire })");
 }
 
 /** @throws {FlowMistake} when there is nothing to wait for */
@@ -60,7 +60,7 @@ function sleepOf(key: string, what: Until, now: number): Sleep {
       'f.until() takes a time or a signal: f.until("24h"), f.until({ signal: "moved" }).',
     );
   if (at === undefined) return { key, at: null, signal };
-  const due = at instanceof Date ? at.getTime() : now + milliseconds(at, "f.until()");
+  const due = at instanceof Date ? at.getTime() : now + fromNow(at, "f.until()");
   if (!Number.isFinite(due)) throw new FlowMistake("f.until() got an invalid date.");
   return { key, at: due, signal };
 }

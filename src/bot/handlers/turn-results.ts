@@ -4,6 +4,7 @@ import type { Incoming } from "../../model/messages.ts";
 import type { Statement } from "../../model/statement.ts";
 import { blockedFor } from "./blocking.ts";
 import type { Elsewhere } from "./effects.ts";
+import { StepFailedError } from "../flow/errors.ts";
 import { placeIn } from "../place.ts";
 import { describeError, type HandlerOutcome } from "./run.ts";
 import type { AnswerRows } from "./to-rows.ts";
@@ -59,9 +60,9 @@ export function brokenBy(
   botLog: () => Logger,
 ): string {
   const err = describeError(error, message.text);
-  botLog().error({ err }, "the code of a dialogue threw; the dialogue has ended");
-  const place = placeIn(error instanceof Error ? error.stack : undefined, file);
-  return `failed: ${place === null ? err.type : `${err.type} at ${place}`}`;
+  const where = whereOf(error, file);
+  botLog().error({ err, ...where }, "the code of a dialogue threw; the dialogue has ended");
+  return `failed: ${told(err.type, where)}`;
 }
 
 /** What a handler that gave no answer is to be told by: what it threw, or that it took too long. */
@@ -159,7 +160,24 @@ function report(
     return { by, outcome: "timed_out", detail: `no return within ${timeoutMs} ms` };
   }
   const err = describeError(outcome.error, message.text);
-  botLog().error({ err, dropped: outcome.dropped }, "the handler threw; none of its replies are sent");
-  const place = placeIn(outcome.error instanceof Error ? outcome.error.stack : undefined, file);
-  return { by, outcome: "failed", detail: place === null ? err.type : `${err.type} at ${place}` };
+  const where = whereOf(outcome.error, file);
+  botLog().error(
+    { err, ...where, dropped: outcome.dropped },
+    "the handler threw; none of its replies are sent",
+  );
+  return { by, outcome: "failed", detail: told(err.type, where) };
 }
+
+/** Where a bot's own code threw: the author's file and line, and the key of the step whose work failed. */
+export function whereOf(error: unknown, file: string | null): { place?: string; step?: string } {
+  const place = placeIn(error instanceof Error ? error.stack : undefined, file);
+  return {
+    ...(place !== null && { place }),
+    ...(error instanceof StepFailedError && { step: error.step }),
+  };
+}
+
+const told = (type: string, { place, step }: ReturnType<typeof whereOf>): string =>
+  [type, step !== undefined && `in step ${JSON.stringify(step)}`, place !== undefined && `at ${place}`]
+    .filter(Boolean)
+    .join(" ");

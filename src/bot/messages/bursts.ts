@@ -4,6 +4,9 @@ import { lazyView } from "./message-view.ts";
 import type { ActiveBot, Candidate, FilterFailure, Looking, RouteTable } from "../routes/table.ts";
 import type { Message } from "../types.ts";
 
+/** As many are held together, the first included: who writes more wants an answer. */
+const MOST_TEXTS = 8;
+
 /** A route that fits, and the message that it is to be asked about. */
 export interface Asking {
   candidate: Candidate | FilterFailure;
@@ -85,7 +88,7 @@ async function gather(
     return now;
   };
   const ms = Math.max(...[...merging.values()].map(({ bot }) => bot.burst!.ms));
-  const behind = await waitForMore(ms, isOthers);
+  const behind = await waitForMore(ms, isOthers, MOST_TEXTS - 1);
   const end = behind.findIndex(isOthers);
   return end === -1 ? behind : behind.slice(0, end);
 }

@@ -1,3 +1,5 @@
+import { LONGEST_BURST_MS } from "../../model/answerer.ts";
+import { SECOND_MS } from "../../model/time.ts";
 import { milliseconds, rate } from "../duration.ts";
 import { isStandardSchema } from "../standard-schema.ts";
 import type { Bot, BotChat, NewerOptions, OnError } from "../types.ts";
@@ -7,7 +9,6 @@ type Options = Omit<Bot, "id" | "file" | "warn" | "routes" | "middleware" | "obs
 const CHATS: readonly BotChat[] = ["dm", "group", "channel"];
 const DEFAULT_HANDBACK = "#bot";
 const LOCALE = /^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/;
-const LONGEST_BURST_MS = 30_000;
 /** Nobody writes more to a bot that means it; a stranger may send sixteen times as much. */
 const DEFAULT_MAX_TEXT = 4_096;
 const LONGEST_TEXT = 65_536;
@@ -110,7 +111,9 @@ function readBurst(value: unknown): Bot["burst"] {
   const kind = merge === undefined ? "latest" : "merge";
   const ms = milliseconds(merge ?? latest, `burst.${kind}`);
   if (ms > LONGEST_BURST_MS)
-    throw new TypeError(`\`burst.${kind}\` must be at most 30s: people wait for an answer.`);
+    throw new TypeError(
+      `\`burst.${kind}\` must be at most ${LONGEST_BURST_MS / SECOND_MS}s: people wait for an answer.`,
+    );
   return { kind, ms };
 }
 

@@ -1,4 +1,4 @@
-import { milliseconds } from "../duration.ts";
+import { fromNow } from "../duration.ts";
 import type { Effects } from "../handlers/effects.ts";
 import { nearest } from "../place.ts";
 import type { AnyContext, Bot, TimerOptions } from "../types.ts";
@@ -29,11 +29,10 @@ export function namedTimer(name: string): { key: string; id: string | null } {
   return end === -1 ? { key: name, id: null } : { key: name.slice(0, end), id: name.slice(end + 1) };
 }
 
-/** A timer as it is to be set; `isPast`: its author does not want it any more. */
+/** A timer as it is to be set. */
 interface Wanted {
   call: string;
   dueAt: number;
-  isPast: boolean;
   key: string;
   data: unknown;
   options: TimerOptions;
@@ -41,7 +40,9 @@ interface Wanted {
 
 /** The part of a context that sets timers. They are put into `effects.timers`, and nothing happens before the commit. */
 export function createTimerCalls({ bot, effects, open, now }: TimerCallsInput): TimerCalls {
-  function set({ call, dueAt, isPast, key, data, options }: Wanted): void {
+  /** @returns whether it will run: an author may not want one any more whose time is over */
+  function set({ call, dueAt, key, data, options }: Wanted): boolean {
+    refuseUnknown(options, ["id", "existing", "expire", "past"], call);
     if (!bot.routes.some((route) => route.kind === "timer" && route.word === key))
       throw new TypeError(
         `${call}: the bot has no timer ${JSON.stringify(key)}. Add b.timer(${JSON.stringify(key)}, (ctx) => { … }).`,
@@ -49,30 +50,25 @@ export function createTimerCalls({ bot, effects, open, now }: TimerCallsInput): 
     const name = timerName(key, readId(options.id, call));
     const keeps = readWord(options.existing, ["replace", "keep"], `${call}: existing`) === "keep";
     const expiresAt = readExpiry(options.expire, dueAt, call);
-    if (isPast) {
+    const isSkipped = readWord(options.past, ["now", "skip"], `${call}: past`) === "skip" && dueAt < now();
+    if (isSkipped) {
       // What was set before is not meant for its old time any more.
       if (!keeps) effects.timers.set(name, null);
     } else if (!keeps || !effects.timers.get(name))
       effects.timers.set(name, { dueAt, data, expiresAt, keeps: keeps && !effects.timers.has(name) });
+    return !isSkipped;
   }
 
   return {
     after(delay, key, ...[data = null, options = {}]) {
       open("after");
       const call = "ctx.after()";
-      refuseUnknown(options, ["id", "existing", "expire"], call);
-      const dueAt = now() + milliseconds(delay, call);
-      set({ call, dueAt, isPast: false, key, data, options });
+      return set({ call, dueAt: now() + fromNow(delay, call), key, data, options });
     },
     at(date, key, ...[data = null, options = {}]) {
       open("at");
       const call = "ctx.at()";
-      refuseUnknown(options, ["id", "existing", "expire", "past"], call);
-      const dueAt = readDate(date, `${call}: the first argument`);
-      const isSkipped = readWord(options.past, ["now", "skip"], `${call}: past`) === "skip";
-      const isPast = isSkipped && dueAt < now();
-      set({ call, dueAt, isPast, key, data, options });
-      return !isPast;
+      return set({ call, dueAt: readDate(date, `${call}: the first argument`), key, data, options });
     },
     cancelTimer(key, id) {
       open("cancelTimer");
@@ -93,7 +89,7 @@ function readId(id: unknown, call: string): string | null {
 function readExpiry(expire: unknown, dueAt: number, call: string): number | null {
   if (expire === undefined) return null;
   const what = `${call}: expire`;
-  return expire instanceof Date ? readDate(expire, what) : dueAt + milliseconds(expire, what);
+  return expire instanceof Date ? readDate(expire, what) : dueAt + fromNow(expire, what);
 }
 
 function readDate(date: unknown, what: string): number {

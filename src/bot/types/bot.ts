@@ -28,7 +28,7 @@ export interface SessionOptions<Session> {
   migrate?(old: unknown, version: number): Session;
 }
 
-/** How a bot handles several messages in a row. */
+/** How a bot handles several messages in a row. At most 8 texts, or 10 seconds, are held together; the rest comes next. */
 export type Burst =
   /** Handles each message by itself. */
   | "each"

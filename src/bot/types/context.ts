@@ -17,7 +17,7 @@ import type {
 } from "./content.ts";
 import type { Message } from "./message.ts";
 import type { BotStore } from "./store.ts";
-import type { DateOptions, Timer, TimerArguments, TimerOptions } from "./timer.ts";
+import type { Timer, TimerArguments, TimerOptions } from "./timer.ts";
 
 /** Structured log lines of the bot. Never log what people wrote. */
 export interface BotLog {
@@ -195,10 +195,14 @@ export interface Context<
   ): Promise<Kept<T>>;
   /** Returns the same text whenever this step of this message runs. */
   idempotencyKey(key: string): string;
-  /** Runs the bot's `timer` route with this key later. Timers survive restarts. Setting the timer again moves it. */
-  after<Key extends string>(delay: Duration, key: Key, ...rest: TimerArguments<Key, TimerOptions>): void;
-  /** Like `after`, at a date. @returns false when the date is in the past and the timer is skipped (`past: "skip"`) */
-  at<Key extends string>(date: Date, key: Key, ...rest: TimerArguments<Key, DateOptions>): boolean;
+  /**
+   * Runs the bot's `timer` route with this key later. Timers survive restarts. Setting the timer again moves it.
+   *
+   * @returns false when that time is in the past and the timer is skipped (`past: "skip"`)
+   */
+  after<Key extends string>(delay: Duration, key: Key, ...rest: TimerArguments<Key, TimerOptions>): boolean;
+  /** Like `after`, at a date. */
+  at<Key extends string>(date: Date, key: Key, ...rest: TimerArguments<Key, TimerOptions>): boolean;
   /** Cancels a timer that is not due yet. With an id: the timer with that id. */
   cancelTimer(key: string, id?: string | number): void;
   /**

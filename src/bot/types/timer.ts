@@ -29,13 +29,9 @@ export interface TimerOptions {
   existing?: "replace" | "keep";
   /**
    * When the timer no longer runs, whatever delayed it: a date, or a duration after its time. After that, replies that it has
-   * already queued are not sent either. Default: it runs however late.
+   * already queued are not sent either. Below zero, it never runs. Default: it runs however late.
    */
   expire?: Duration | Date;
-}
-
-/** Further options of `ctx.at`. */
-export interface DateOptions extends TimerOptions {
-  /** When the date is in the past: `now` (default) runs the timer at once, `skip` does not run it. */
+  /** When the time is in the past, or the delay below zero: `now` (default) runs the timer at once, `skip` does not run it. */
   past?: "now" | "skip";
 }

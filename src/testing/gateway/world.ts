@@ -94,7 +94,7 @@ export function createWorld(deps: WorldDeps): World {
       if (problem !== null) throw problem;
       if (reason === null) return;
       still = run.life.inFlight > 0 ? 0 : still + 1;
-      if (still > STILL && waitOut(clock, run)) still = 0;
+      if (still > STILL && waitOut(clock, run)) still = rounds = 0;
       if (performance.now() > deadline)
         throw new Error(
           `The chat does not come to rest: ${reason}, after ${deps.patienceMs / 1000} s. Raise \`patienceMs\`, or resolve what the handler waits for.`,
@@ -163,7 +163,10 @@ function look(
   };
 }
 
-/** Lets the time pass that something waits for: a burst to end, a next attempt. */
+/**
+ * Lets the time pass that something waits for: a burst to end, a next attempt. That time is nobody's: who looks begins anew, as
+ * soon as the first time.
+ */
 function waitOut(clock: Clock, run: Run): boolean {
   const next = run.waits.nextAt();
   if (next === null || next > clock.now() + LONGEST_PAUSE_MS) return false;

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { defineBot } from "../../../src/bot/index.ts";
+import { readBot } from "../../../src/bot/routes/define.ts";
 import type { Incoming } from "../../../src/model/messages.ts";
 import { DEVICE } from "../outbox/harness.ts";
 import { witness } from "../pipeline/harness.ts";
@@ -8,6 +9,7 @@ import { ANA, bot, startBots, type BotHarness } from "./harness.ts";
 const MINUTE = 60_000;
 
 describe("texts in a row", () => {
+  const offGuard = { env: { LOOP_GUARD_PER_MINUTE: "0" } };
   const merging = (burst: { merge: "2s" } | { latest: "2s" }) =>
     bot(
       (b) => {
@@ -66,6 +68,43 @@ describe("texts in a row", () => {
     expect(latest.heard()).toEqual(["[two]"]);
   });
 
+  it("are held together up to eight: then nobody waits any longer, and what is behind them is the next", async () => {
+    const bots = await startBots({ a: merging({ merge: "2s" }) }, offGuard);
+    const began = bots.clock.now();
+    await row(bots, ..."abcdefghi");
+    await vi.waitFor(() => expect(bots.heard()).toEqual(["[a\nb\nc\nd\ne\nf\ng\nh]"]));
+    expect(bots.clock.now()).toBe(began);
+    await waited(bots);
+    expect(bots.heard()).toEqual(["[i]"]);
+  });
+
+  it("are held together up to ten seconds, however somebody goes on writing", async () => {
+    const bots = await startBots({ a: merging({ merge: "2s" }) }, offGuard);
+    const began = bots.clock.now();
+    for (let count = 1; count <= 6; count++) {
+      await bots.write(bots.message(`${count}`));
+      await bots.clock.advance(1_700);
+    }
+    expect(bots.clock.now() - began).toBe(10_200);
+    await bots.settled();
+    expect(bots.heard()).toEqual(["[1\n2\n3\n4\n5\n6]"]);
+  });
+
+  it("cannot be waited for longer than that", () => {
+    expect(() =>
+      readBot(
+        "a",
+        bot(() => undefined, { burst: { merge: "10s" } }),
+      ),
+    ).not.toThrow();
+    expect(() =>
+      readBot(
+        "a",
+        bot(() => undefined, { burst: { latest: "11s" } }),
+      ),
+    ).toThrow(/at most 10s/);
+  });
+
   it("are all there after a kill in between, and are answered once", async () => {
     const bots = await startBots({ a: merging({ merge: "2s" }) });
     await row(bots, "one", "two");
@@ -84,7 +123,6 @@ describe("texts in a row", () => {
     b.keyword("not mine", (ctx) => ctx.next());
   });
   const last = bot((b) => b.fallback((ctx) => ctx.reply(`? ${ctx.text}`)));
-  const offGuard = { env: { LOOP_GUARD_PER_MINUTE: "0" } };
 
   it("neither hold back nor take what another bot's route answers, wherever that stands", async () => {
     const orders = [

@@ -3,7 +3,7 @@ import type { Routes } from "../../../src/bot/types.ts";
 import { z } from "zod";
 import type { OutboundRequest } from "../../../src/net/safe-fetch.ts";
 import { OutboundError, StepFailedError, type FlowContext, type OnChange } from "../../../src/bot/index.ts";
-import { startBots } from "./harness.ts";
+import { bot, startBots } from "./harness.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -375,6 +375,29 @@ describe("a word of another bot in between", () => {
       await bots.say(word);
       expect(bots.heard()).toEqual(answers);
     }
+  });
+});
+
+describe("a wait that is over before it begins", () => {
+  it.each([
+    [-5, false],
+    ["-5m", false],
+    [{ at: -5 }, false],
+    [{ at: -5, expire: "1m" }, false],
+    [{ at: "-2h", expire: "1h" }, true],
+    [{ at: -5, expire: -1 }, true],
+  ] as const)("goes on at once, and the author sees whether it is late: %o", async (what, late) => {
+    const bots = await startBots({
+      a: bot((b) => {
+        const flow = b.flow("f", async (f) => {
+          const woken = await f.until(what as "5m");
+          f.say(`late: ${woken.late}`);
+        });
+        b.keyword("go", (ctx) => ctx.start(flow));
+      }),
+    });
+    await bots.say("go");
+    expect(bots.heard()).toEqual([`late: ${late}`]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { readBot } from "../../../src/bot/routes/define.ts";
 import { fields } from "../../../src/bot/index.ts";
 import { loadBots } from "../../../src/bot/files/load.ts";
@@ -146,10 +146,44 @@ describe("what a handler does wrong is in the decision with name, file and line"
   };
 
   it("when it throws", async () => {
-    const { detail } = await failing(() => {
+    const { detail, log } = await failing(() => {
       throw new RangeError("no such order"); // thrown
     });
-    expect(detail).toBe(`RangeError at mistakes.test.ts:${lineOf("thrown")}`);
+    const place = `mistakes.test.ts:${lineOf("thrown")}`;
+    expect(detail).toBe(`RangeError at ${place}`);
+    expect(log).toContain(`"place":"${place}"`);
+  });
+
+  it("when an observer throws, in the log", async () => {
+    const observed = bot((b) =>
+      b.tap(() => {
+        throw new RangeError("no such order"); // observed
+      }),
+    );
+    const bots = await startBots({ a: observed });
+    await bots.say("hi");
+    await vi.waitFor(() =>
+      expect(bots.log.text()).toContain(`"place":"mistakes.test.ts:${lineOf("observed")}"`),
+    );
+  });
+
+  it("when a step of a flow fails: the key of the step, in the decision and in the log", async () => {
+    const paying = bot((b) => {
+      const flow = b.flow("pay", async (f) => {
+        await f.step(
+          "charge",
+          () => {
+            throw new RangeError("no such card");
+          },
+          { tries: 1 },
+        );
+      });
+      b.keyword("hi", (ctx) => ctx.start(flow));
+    });
+    const bots = await startBots({ a: paying });
+    const { trail } = await bots.say("hi");
+    expect(trail[0]!.detail).toMatch(/^failed: StepFailedError in step "charge"/);
+    expect(bots.log.text()).toMatch(/"step":"charge".*the code of a dialogue threw/);
   });
 
   it("when it does one effect twice under one key: said once, in the log and the list", async () => {

@@ -287,6 +287,36 @@ describe("a timer at a time of the calendar", () => {
   });
 });
 
+describe("a timer before now", () => {
+  const after = (delay: unknown, options: object, results: unknown[] = []) =>
+    setting((ctx) => {
+      results.push(ctx.after(delay as "5m", "visit", "x", options));
+      ctx.reply("set");
+    });
+
+  it.each([
+    ["at once", -5, {}, [true], ["set", "visit  x"]],
+    ["at once", "-5m", { past: "now" }, [true], ["set", "visit  x"]],
+    ["not at all", -5, { past: "skip" }, [false], ["set"]],
+    ["not at all", "-1.5h", { past: "skip" }, [false], ["set"]],
+    ["not at all", "1m", { expire: -1 }, [true], ["set"]],
+    ["not at all", "1m", { expire: "-10s" }, [true], ["set"]],
+  ])("runs %s, and ends no handler: %o %o", async (_how, delay, options, expected, heard) => {
+    const results: unknown[] = [];
+    const bots = await startBots(after(delay, options, results));
+    await bots.say("set");
+    await bots.later(2 * MINUTE);
+    expect(results).toEqual(expected);
+    expect(bots.heard()).toEqual(heard);
+  });
+
+  it.each([Number.NaN, Infinity, -Infinity, "soon", "--5m", "-"])("but %o is no time", async (delay) => {
+    const bots = await startBots(after(delay, {}));
+    await bots.say("set");
+    expect(bots.heard()).not.toContain("set");
+  });
+});
+
 describe("a timer that expires", () => {
   /** Due in 50 minutes, worth nothing after an hour. */
   const before = (expire: (now: number) => unknown) =>
@@ -362,11 +392,6 @@ describe("mistakes with a timer", () => {
       "a slip in an option",
       (ctx) => ctx.after("1m", "visit", null, { expires: "1m" } as never),
       /no option "expires". Did you mean "expire"/,
-    ],
-    [
-      "a past for what has none",
-      (ctx) => ctx.after("1m", "visit", null, { past: "skip" } as never),
-      /no option "past"/,
     ],
     ["a date that is none", (ctx) => ctx.at(new Date("soon"), "visit"), /is a Date/],
     ["a number for a date", (ctx) => ctx.at(AT as never, "visit"), /is a Date/],
