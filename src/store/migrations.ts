@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
-import type { Client, InStatement } from "@libsql/client";
+import { createClient, type Client, type InStatement } from "@libsql/client";
 import { existsSync, readFileSync } from "node:fs";
 import { drizzle } from "drizzle-orm/libsql";
 import { migrate } from "drizzle-orm/libsql/migrator";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Config } from "../config.ts";
 import { StartError } from "../model/errors/errors.ts";
 import { failpoint, hasFailpoints } from "../model/failpoint.ts";
 import { UNFINISHED } from "./move/marks.ts";
@@ -65,6 +66,22 @@ async function refuseUnknownMigrations(client: Client, name: string): Promise<vo
 }
 
 let known: Set<string> | null = null;
+
+/** How many migrations of this version the database lacks. Reads only; 0 of an empty one, which gets all of them at once. */
+export async function missingMigrations({
+  databaseUrl: url,
+  databaseAuthToken: authToken,
+}: Pick<Config, "databaseUrl" | "databaseAuthToken">): Promise<number> {
+  const client = createClient({ url, ...(authToken !== null && { authToken }) });
+  try {
+    if ((await inspectDatabase(client, "The database")) === "empty") return 0;
+    const { rows } = await client.execute(`SELECT hash FROM ${APPLIED}`);
+    const applied = new Set(rows.map(({ hash }) => String(hash)));
+    return [...knownMigrations()].filter((hash) => !applied.has(hash)).length;
+  } finally {
+    client.close();
+  }
+}
 
 /** Hashes as drizzle stores them: SHA-256 of each migration's text. Read once: they belong to this program. */
 const knownMigrations = (): Set<string> => (known ??= readKnown());

@@ -8,7 +8,7 @@ import { repositoryRoot } from "../../src/config.ts";
 import { command, runCommand } from "../_setup/command.ts";
 import { removeFolder } from "../_setup/folders.ts";
 import { runGateway } from "../_setup/gateway.ts";
-import { closeWorld, keepWorld, type World } from "../_setup/world.ts";
+import { closeWorld, keepWorld, until, type World } from "../_setup/world.ts";
 
 const SHOP = "31600000001";
 const ANA = "4915100000001";
@@ -154,6 +154,29 @@ export default defineBot((b) => b.keyword("typed", (ctx) => ctx.reply(says)));`,
       expect(await ask("typed")).toBe(says);
     }
     rmSync(join(botsDir, "typed.ts"));
+    await command({ env }, "bots", "reload");
+  });
+
+  it("chats take and give-back: bots are silent in a chat until it is handed back", async () => {
+    writeFileSync(
+      join(botsDir, "desk.mjs"),
+      `let count = 0; export default (b) => b.keyword("desk", (ctx) => ctx.reply("desk " + ++count));`,
+    );
+    await command({ env }, "bots", "reload");
+    expect(await command({ env }, "chats", "take", SHOP, ANA, "--minutes", "5")).toMatch(
+      new RegExp(`^Bots of .* pause in ${ANA}.* until \\d{4}-`),
+    );
+    const { id } = await world.sim.sendText(ANA, SHOP, "desk");
+    await until(async () => {
+      const { body } = await world.gateway.get(`/devices/${SHOP}/decisions?message=${id}`, {
+        key: world.key,
+      });
+      expect(body.data[0]).toMatchObject({ by: null, guard: "takeover" });
+      return true;
+    });
+    expect(await command({ env }, "chats", "give-back", SHOP, ANA)).toMatch(/^Bots of .* answer again in /);
+    expect(await ask("desk")).toBe("desk 1");
+    rmSync(join(botsDir, "desk.mjs"));
     await command({ env }, "bots", "reload");
   });
 

@@ -16,6 +16,7 @@ import { examineDatabase } from "../doctor/database.ts";
 import type { Finding } from "../doctor/finding.ts";
 import { checkBackup } from "../doctor/backup.ts";
 import { checkClock, checkConsole, checkMemory, checkOwners, checkTls } from "../doctor/machine.ts";
+import { checkMigrations, checkNumbers } from "../doctor/numbers.ts";
 import { checkRedis, checkServer } from "../doctor/services.ts";
 import { paint, say } from "../plainly.ts";
 
@@ -48,6 +49,7 @@ export default command({
     for (const finding of before) show(finding);
     // A wrong setting throws here: it is named, and nothing below would be true.
     const config = loadConfig(process.env);
+    const gateway = await checkGateway(config);
     const findings = [
       checkMemory(),
       await checkClock(),
@@ -59,7 +61,9 @@ export default command({
       ...(await checkRedis(config)),
       ...(await checkBackup(config)),
       await checkAlerts(config),
-      await checkGateway(config),
+      gateway,
+      ...(await checkMigrations(config)),
+      ...(await checkNumbers(config, gateway.state === "good")),
       checkWhatsApp(config),
       await checkVersion(config, await bundledVersion()),
       checkPublicUrl(config),

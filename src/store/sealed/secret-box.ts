@@ -145,6 +145,8 @@ const OF_NUMBERS = new Set(
 
 /** The id of the number that a value is of; empty for what is of none, or does not say of which. */
 function numberOf(context: string): string {
-  const [kind = "", id = ""] = context.split(":", 2);
-  return OF_NUMBERS.has(kind) ? id : "";
+  const kindEnd = context.indexOf(":");
+  if (kindEnd === -1 || !OF_NUMBERS.has(context.slice(0, kindEnd))) return "";
+  const idEnd = context.indexOf(":", kindEnd + 1);
+  return context.slice(kindEnd + 1, idEnd === -1 ? undefined : idEnd);
 }

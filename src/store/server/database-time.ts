@@ -32,8 +32,9 @@ export function createDatabaseTime(host: Time): DatabaseTime {
   async function look(reading: Pick<Reading, "readOne">): Promise<void> {
     const before = host.monotonic();
     const found = await reading.readOne(CLOCK);
-    const took = host.monotonic() - before;
-    if (found !== null && (offset === null || took <= TOO_SLOW_MS)) offset = found.now - (before + took / 2);
+    const elapsedMs = host.monotonic() - before;
+    if (found !== null && (offset === null || elapsedMs <= TOO_SLOW_MS))
+      offset = found.now - (before + elapsedMs / 2);
   }
 
   const now = (): number => (offset === null ? host.now() : Math.round(offset + host.monotonic()));
