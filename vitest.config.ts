@@ -33,7 +33,7 @@ const QUICK_TESTS = [
 const GATEWAY_TESTS = [
   "test/{api,app,attack,client,cluster,compat,console,crash,browser,dev,e2e,faults,gateway,security}/**/*.test.ts",
   "test/cli/{parley,bots,built}.test.ts",
-  "test/deploy/{caddy,guide-commands}.test.ts",
+  "test/deploy/{caddy,guide-commands,health}.test.ts",
   "test/readme.test.ts",
 ];
 

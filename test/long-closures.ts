@@ -42,7 +42,7 @@ export const LONG_CLOSURES: Record<string, number> = {
   "src/store/write/writer.ts createWriter": 99,
   "src/testing/gateway/stage.ts buildStage": 88,
   "src/testing/gateway/world.ts createWorld": 83,
-  "src/webhooks/answerer.ts createWebhookAnswers": 112,
+  "src/webhooks/answerer.ts createWebhookAnswers": 106,
   "src/webhooks/attempts/breaker.ts createBreaker": 97,
   "src/whatsapp/devices/recipients.ts createDirectory": 129,
   "src/whatsapp/everyday/receive.ts createEverydayReceiving": 85,

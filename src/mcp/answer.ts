@@ -12,7 +12,7 @@ import {
   internalError,
   type CallToolResult,
   type Message,
-  type Parts,
+  type ServerParts,
   type Resource,
 } from "./server.ts";
 import { isAllowed } from "./tool.ts";
@@ -59,7 +59,7 @@ export async function answerMcp(call: McpCall): Promise<RawResult> {
   );
 }
 
-function partsFor(call: McpCall, session: string | null, count: () => Promise<void>): Parts {
+function partsFor(call: McpCall, session: string | null, count: () => Promise<void>): ServerParts {
   const { event, asker, caller } = call;
   const tools = TOOLS.filter((tool) => isAllowed(tool, caller));
   return {

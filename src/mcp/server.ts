@@ -18,7 +18,7 @@ export type { CallToolResult };
 export type Resource = ListResourcesResult["resources"][number];
 
 /** What one message may ask for. Whatever a part throws but {@link noSuchResource} is a fault, and must not get here. */
-export interface Parts {
+export interface ServerParts {
   listTools(): ListedTool[];
   /** Never rejects: a tool's error is a result. @param id of the request, as JSON */
   callTool(name: string, given: Record<string, unknown>, id: string): Promise<CallToolResult>;
@@ -52,7 +52,7 @@ const NOTHING_TO_CHECK = {
  */
 export async function answerMessage(
   message: Message,
-  parts: Parts,
+  parts: ServerParts,
   { version, newSession }: { version: string | null; newSession: () => string },
 ): Promise<Response> {
   const server = serverOf(parts);
@@ -68,7 +68,7 @@ export async function answerMessage(
   }
 }
 
-function serverOf(parts: Parts): Server {
+function serverOf(parts: ServerParts): Server {
   const server = new Server(
     { name: "parley", title: "Parley", version: packageJson.version },
     {

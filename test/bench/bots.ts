@@ -33,6 +33,10 @@ const MESSAGES = 1_000;
 const CHATS = 200;
 /** `BENCH_IDLE_CHATS=334000` makes a million rows. */
 const IDLE_CHATS = Number(process.env["BENCH_IDLE_CHATS"] ?? 100_000);
+/** Of a flow's turn, against a form's. */
+const MOST_OF_A_FORM = 1.3;
+/** Of idle flows. */
+const MOST_IDLE_MB = 10;
 const DEVICE = 1;
 const OWN_NUMBER = "491700000001";
 
@@ -344,6 +348,13 @@ export async function benchBots(): Promise<void> {
   if (code !== 0) throw new Error(`The bench of bots ended with ${String(code)}.`);
 }
 
+/** What a flow may not cost, in words; none when all is well. */
+function missedGoals(turn: number, idleMb: number): string[] {
+  const turns = `a turn of a flow costs ${turn.toFixed(2)} × a form's, at most ${MOST_OF_A_FORM} is allowed`;
+  const idle = `${IDLE_CHATS} idle flows cost ${idleMb.toFixed(1)} MB, less than ${MOST_IDLE_MB} is allowed`;
+  return [...(turn > MOST_OF_A_FORM ? [turns] : []), ...(idleMb >= MOST_IDLE_MB ? [idle] : [])];
+}
+
 async function measureAll(): Promise<void> {
   console.log(
     `Dispatch among ${ROUTES} keywords: ${benchDispatch().toFixed(2)} µs per look-up (goal: under 5)`,
@@ -361,15 +372,21 @@ async function measureAll(): Promise<void> {
   console.log(
     `A turn of a flow with ${ANSWERED} answers ${median(flow.many).toFixed(3)} ms CPU (${spread(flow.many)}), of a form with as many ` +
       `${median(form.many).toFixed(3)} ms (${spread(form.many)}): ${ratio(flow.many, form.many)}; of a form with a few ` +
-      `${median(form.few).toFixed(3)} ms (${spread(form.few)}): ${ratio(flow.many, form.few)} (goal: at most 1.3)`,
+      `${median(form.few).toFixed(3)} ms (${spread(form.few)}): ${ratio(flow.many, form.few)} (goal: at most ${MOST_OF_A_FORM})`,
   );
+  const turn = median(flow.many) / median(form.few);
   const { empty, idle } = await benchMemory();
+  const idleMb = idle.before - empty.before;
   const show = ({ before, after }: { before: number; after: number }): string =>
     `${before.toFixed(0)} MB, ${after.toFixed(0)} MB after ${MESSAGES} messages in new chats`;
   console.log(
-    `Memory with ${IDLE_CHATS} idle chats in the database, a flow open in each: ${show(idle)}; with none: ${show(empty)}`,
+    `Memory with ${IDLE_CHATS} idle chats in the database, a flow open in each: ${show(idle)}; with none: ${show(empty)}: ` +
+      `${idleMb.toFixed(1)} MB more (goal: under ${MOST_IDLE_MB})`,
   );
   console.log(await benchCheck());
+  const missed = missedGoals(turn, idleMb);
+  for (const goal of missed) console.error(`Missed: ${goal}`);
+  if (missed.length > 0) process.exitCode = 1;
 }
 
 const [, script, part, folder = ""] = process.argv;

@@ -21,6 +21,7 @@ import {
 } from "./processes.ts";
 import { benchRuntimes } from "./runtimes.ts";
 import { benchTargets, PARTS, type Part } from "./targets/main.ts";
+import { benchTraces } from "./traces.ts";
 import { benchYear } from "./year/main.ts";
 
 const HELP = `What one message costs, in CPU milliseconds of the gateway, with the simulator in another process, and beside it in the
@@ -33,6 +34,7 @@ same run the same work by a bare echo on Baileys. Rounds alternate; medians. Mac
   npm run bench -- --year           what a year of data costs; --folder DIR keeps it, it is made once
   npm run bench -- --console        the console in a browser, with ten thousand chats and a hundred thousand messages
   npm run bench -- --slow-disk MS   what so many milliseconds more for each flush of the disk cost
+  npm run bench -- --traces         what spans cost while nobody listens
   npm run bench -- --runtimes       versions of Node, and Bun
   npm run bench -- --targets        every target beside what was measured; --only ${PARTS.join(",")}
 
@@ -55,6 +57,7 @@ const values = readOptions(HELP, {
   echo: { type: "boolean", default: false },
   profile: { type: "string" },
   bots: { type: "boolean", default: false },
+  traces: { type: "boolean", default: false },
   cluster: { type: "boolean", default: false },
   year: { type: "boolean", default: false },
   console: { type: "boolean", default: false },
@@ -63,6 +66,10 @@ const values = readOptions(HELP, {
 });
 if (values.bots) {
   await benchBots();
+  process.exit(0);
+}
+if (values.traces) {
+  await benchTraces(console.log);
   process.exit(0);
 }
 if (values.cluster) {

@@ -1,6 +1,6 @@
 /**
  * `npm run test:bun`: tests against gateways that run on Bun, which npm fetches once; the tests themselves stay on Node.
- * All of `test/e2e` and the short forms of `test/crash`, then the ratchet against libsignal, computed by Bun itself.
+ * All of `test/e2e`, the programs that use the client, and the short forms of `test/crash`, then the ratchet against libsignal, computed by Bun itself.
  * `npm run test:bun -- test/security` runs other files of the project `gateway` instead.
  */
 import { spawn } from "node:child_process";
@@ -13,7 +13,7 @@ import { runtimeProgram } from "../_setup/runtimes.ts";
  * Node preloads by NODE_OPTIONS.
  */
 const WITHOUT = ["test/e2e/year.test.ts", "test/e2e/tracing.test.ts"];
-const FILES = ["test/gateway", "test/e2e", "test/crash"];
+const FILES = ["test/gateway", "test/e2e", "test/client", "test/crash"];
 const STEPS = "20000";
 
 async function run(program: string, args: string[], env: Record<string, string> = {}): Promise<boolean> {

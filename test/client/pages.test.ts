@@ -5,6 +5,7 @@ import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createClient, verifyWebhook, WebhookError } from "../../src/client/index.ts";
 import { createSecret } from "../../src/webhooks/events/sign.ts";
+import { gatewayProgram } from "../_setup/runtimes.ts";
 import { startReceiver } from "../_setup/receiver.ts";
 import { closeWorld, keepWorld, until, type World } from "../_setup/world.ts";
 import { pdf } from "../unit/media/samples.ts";
@@ -22,7 +23,10 @@ let files: Server;
 let site = "";
 let packed = 0;
 let env: Record<string, string>;
+/** Runs the programs of node.md: this Node, or Bun in `npm run test:bun`. */
+let javascript: string;
 beforeAll(async () => {
+  javascript = await gatewayProgram();
   files = await listening(createServer((_, response) => response.end(pdf())));
   [world, folder] = await Promise.all([
     keepWorld({ again: true, env: { PACE_PER_MINUTE: "0" } }),
@@ -146,8 +150,8 @@ describe("node.md", () => {
   it("has programs that send once, and answer, with the package as it is installed", async () => {
     folder.lay("node.md");
 
-    expect(await sendTwice(process.execPath, "send.mjs")).toEqual(SENT_ONCE);
-    expect(await askHours(await folder.serve(process.execPath, ["webhook.mjs"], env))).toEqual(ANSWERED);
+    expect(await sendTwice(javascript, "send.mjs")).toEqual(SENT_ONCE);
+    expect(await askHours(await folder.serve(javascript, ["webhook.mjs"], env))).toEqual(ANSWERED);
     expect(packed).toBeLessThan(LARGEST_PACKAGE);
   });
 
@@ -155,7 +159,7 @@ describe("node.md", () => {
     folder.lay("node.md");
     await arrived((await say("Before.")).id);
 
-    const written = folder.start(process.execPath, ["follow.mjs"], env);
+    const written = folder.start(javascript, ["follow.mjs"], env);
 
     await until(() => written().includes("out Before."));
     // Nobody hears what was before the line was open.

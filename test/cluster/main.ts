@@ -6,7 +6,7 @@ import { createPaint, createSteps, wantsColour } from "../../src/cli/terminal.ts
 import { seededRandom } from "../../src/simulator/inside.ts";
 import { root } from "../_setup/made-once.ts";
 import { isInside, runInside } from "./apart.ts";
-import { runDrill, type Row } from "./drill.ts";
+import { runDrill, warmUp, type DrillOptions, type Row } from "./drill.ts";
 import { FAULTS, faultsNamed } from "./faults/index.ts";
 import { showLive } from "./live.ts";
 import { loopback, namespaces } from "./network.ts";
@@ -20,7 +20,7 @@ const HELP = `Several gateways with a libSQL server, Redis and an offline WhatsA
   npm run cluster -- --drill           every fault under load, judged by what the phones have seen
 
   --nodes N          gateways, default 3
-  --numbers N        linked numbers, default 20, in a drill 200
+  --numbers N        linked numbers, default 20, in a drill 100
   --lease SECONDS    how long a lease lasts, default 15
   --rate N           messages and sends in a second, default 5, in a drill 12
   --seed TEXT        of keys, texts and choices
@@ -101,14 +101,14 @@ async function drill(): Promise<number> {
   const faults = values.faults === undefined ? FAULTS : faultsNamed(values.faults.split(","));
   if (!isInside())
     say("  No networks of their own here (unshare, nsenter, ip): a relay of ours cuts instead.");
-  const world = await open(whole("numbers", 200));
+  const world = await open(whole("numbers", 100));
   say(`\n${heading()}`);
   let rows: Row[] = [];
   const save = (): void => {
     const { seed } = values;
     if (values.json) writeFileSync(values.json, `${JSON.stringify({ seed, rows }, null, 2)}\n`);
   };
-  await runDrill({
+  const options: DrillOptions = {
     world,
     faults,
     random: seededRandom(values.seed),
@@ -120,7 +120,9 @@ async function drill(): Promise<number> {
       save();
       keepLogs(world.cluster.folder);
     },
-  });
+  };
+  await warmUp(options);
+  await runDrill(options);
   say(terminalLine({ ...sum(rows), problems: [] }));
   if (values.page) writeIntoPage(rows);
   await world.close();

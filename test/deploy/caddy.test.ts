@@ -1,9 +1,10 @@
-import { spawn, spawnSync } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import type { IncomingHttpHeaders } from "node:http";
 import { request } from "node:https";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { repositoryRoot } from "../../src/config.ts";
 import { DEPLOY_FOLDER } from "../_setup/deploy.ts";
 import { freePort } from "../_setup/free-port.ts";
 import { openWorld, until } from "../_setup/world.ts";
@@ -51,17 +52,34 @@ function ask(
   });
 }
 
-it.runIf(isThere)(
-  "deploy/single/Caddyfile puts HTTPS in front of the gateway: requests, sessions, events as they come, and a restart",
-  async () => {
+const page = (name: string): string => readFileSync(join(repositoryRoot(), "docs/operations", name), "utf8");
+
+/** The Caddyfile of compose, and those that pages tell a reader to write: with its address, and where it finds the gateway. */
+const CADDYFILES: Record<string, () => string> = {
+  "deploy/single/Caddyfile": () =>
+    readFileSync(join(DEPLOY_FOLDER, "single/Caddyfile"), "utf8")
+      .replace("{$PARLEY_DOMAIN}", "chat.example.com")
+      .replace("parley:3000", "127.0.0.1:3000"),
+  "docs/operations/install.md": () => {
+    const [, command] = /^(printf '[^']*') > \/etc\/caddy\/Caddyfile$/m.exec(page("install.md"))!;
+    return execFileSync("sh", ["-c", command!], { encoding: "utf8" });
+  },
+  "docs/operations/tls.md": () => /^```\n# Caddyfile\n([^]*?)^```/m.exec(page("tls.md"))![1]!,
+};
+
+it.runIf(isThere).each(Object.keys(CADDYFILES))(
+  "the Caddyfile of %s puts HTTPS in front of the gateway: requests, sessions, events as they come, and a restart",
+  async (where) => {
     const folder = temporaryFolder();
     const port = await freePort();
     const world = await openWorld({ env: { PUBLIC_URL: `https://localhost:${port}`, TRUST_PROXY: "1" } });
     const { gateway } = world;
-    // As it is, but for what only a public machine has: a certificate from outside, its ports, and compose's name.
-    const config = readFileSync(join(DEPLOY_FOLDER, "single/Caddyfile"), "utf8")
-      .replace("{$PARLEY_DOMAIN} {", "{$PARLEY_DOMAIN} {\n\ttls internal")
-      .replace("parley:3000", `127.0.0.1:${gateway.port}`);
+    // As it is, but for what only a public machine has: a certificate from outside, its name, and its ports.
+    const written = CADDYFILES[where]!();
+    expect(written).toContain("127.0.0.1:3000");
+    const config = written
+      .replace("chat.example.com {", `localhost:${port} {\n\ttls internal`)
+      .replace("127.0.0.1:3000", `127.0.0.1:${gateway.port}`);
     const file = join(folder, "Caddyfile");
     writeFileSync(file, `{\n\tadmin off\n\tskip_install_trust\n\tauto_https disable_redirects\n}\n${config}`);
     const caddy = spawn("caddy", ["run", "--config", file, "--adapter", "caddyfile"], {
@@ -70,7 +88,6 @@ it.runIf(isThere)(
         HOME: folder,
         XDG_DATA_HOME: folder,
         XDG_CONFIG_HOME: folder,
-        PARLEY_DOMAIN: `localhost:${port}`,
       },
       stdio: ["ignore", "ignore", "pipe"],
     });

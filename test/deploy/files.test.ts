@@ -67,6 +67,24 @@ describe("deploy/compose.yaml and deploy/single/compose.yaml", () => {
     expect(readFileSync(`${DEPLOY_FOLDER}single/.env.example`, "utf8")).toContain("PARLEY_DOMAIN=");
   });
 
+  it("can be built for any architecture: the Dockerfile names none, and native packages are there for each", () => {
+    const dockerfile = readFileSync(`${DEPLOY_FOLDER}Dockerfile`, "utf8");
+    expect(dockerfile).not.toMatch(/amd64|arm64|aarch64|x86|x64|--platform|armhf/i);
+    const { packages } = JSON.parse(
+      readFileSync(new URL("../../package-lock.json", import.meta.url), "utf8"),
+    ) as { packages: Record<string, { os?: string[]; cpu?: string[]; dev?: boolean; optional?: boolean }> };
+    const native = Object.entries(packages)
+      .filter(([, { os, cpu, dev }]) => !dev && os?.includes("linux") && cpu !== undefined)
+      .map(([path, { cpu }]) => ({ path, cpu: cpu!.join() }));
+    expect(native.length).toBeGreaterThan(4);
+    // The name of each on the usual machines, for the other one.
+    const missing = native
+      .filter(({ cpu }) => cpu === "x64")
+      .map(({ path }) => path.replace("x64", "arm64"))
+      .filter((path) => !native.some((other) => other.path === path && other.cpu === "arm64"));
+    expect(missing).toEqual([]);
+  });
+
   it("is what the proxy leads to", () => {
     const caddy = readFileSync(`${DEPLOY_FOLDER}Caddyfile`, "utf8");
     const { services } = readCompose();

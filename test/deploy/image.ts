@@ -32,6 +32,8 @@ const CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt";
 const USER = 1000;
 const PORT = "3998";
 const READY_MS = 60_000;
+/** Everything in it, with the base and ffmpeg; docs/operations/install.md says 0.9 GB. */
+const MOST_BYTES = 1.1 * 1024 ** 3;
 
 /** A step; its words are shown. @returns what it wrote to standard output */
 function run(program: string, ...args: string[]): string {
@@ -85,24 +87,31 @@ async function endInside(child: ChildProcess): Promise<void> {
   await ended;
 }
 
+/** What an operator and Docker call inside it, while it runs. */
+function callInside(container: string): void {
+  const call = (...command: string[]): string =>
+    run("buildah", "run", "--env", `PORT=${PORT}`, container, "--", ...command);
+  process.stdout.write(`parley ${call("parley", "--version")}\n`);
+  process.stdout.write(`${call("ffmpeg", "-version").split("\n")[0]!}\n`);
+  // Ends with an error when the gateway is not well.
+  call("node", "deploy/health.mjs");
+}
+
+function checkSize(folder: string): void {
+  const bytes = Number(run("du", "--summarize", "--bytes", folder).split("\t")[0]);
+  if (!(bytes < MOST_BYTES))
+    throw new Error(`The image has ${bytes} bytes, more than ${MOST_BYTES}: look what is in it.`);
+}
+
 async function runImage(): Promise<void> {
   const data = mkdtempSync(join(work, "data-"));
   chownSync(data, USER, USER);
   const container = run("buildah", "from", IMAGE);
+  const mounted = run("buildah", "mount", container);
+  checkSize(mounted);
   const child = spawn(
     "unshare",
-    [
-      "--mount",
-      "--pid",
-      "--fork",
-      "--kill-child",
-      "sh",
-      "-c",
-      INSIDE,
-      "sh",
-      run("buildah", "mount", container),
-      data,
-    ],
+    ["--mount", "--pid", "--fork", "--kill-child", "sh", "-c", INSIDE, "sh", mounted, data],
     { stdio: ["ignore", "inherit", "inherit"], env: { ...process.env, STORAGE_DRIVER: "vfs" } },
   );
   try {
@@ -117,6 +126,7 @@ async function runImage(): Promise<void> {
     const console = await fetch(`http://127.0.0.1:${PORT}/console/`);
     if (console.status !== 200)
       throw new Error(`The image has no console: GET /console/ answers ${console.status}.`);
+    callInside(container);
   } finally {
     await endInside(child);
     run("buildah", "rm", container);

@@ -19,6 +19,8 @@ export interface Running {
   stop(): Promise<number | null>;
 }
 
+/** Downloaded by every server: a package that grows beyond this has something in it that it should not have. */
+export const MOST_BYTES = 20 * 1024 * 1024;
 const READY_WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 50;
 

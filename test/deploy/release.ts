@@ -1,6 +1,7 @@
 /**
  * `npm run release`: makes the package that a server installs, in `release/`, and checks it: its size, and that a gateway starts from it on
- * each Node that is supported. With `--dry`, the working tree may have changes.
+ * each Node that is supported; at last that an upgrade from an earlier build keeps everything, which takes minutes: not with `--quick`.
+ * With `--dry`, the working tree may have changes.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -11,14 +12,13 @@ import { buildIfStale } from "../../src/cli/build.ts";
 import { repositoryRoot } from "../../src/config.ts";
 import { freePort } from "../_setup/free-port.ts";
 import { runtimeProgram } from "../_setup/runtimes.ts";
-import { install } from "./installed.ts";
+import { install, MOST_BYTES } from "./installed.ts";
 
-/** Downloaded by every server: a package that grows beyond this has something in it that it should not have. */
-export const MOST_BYTES = 20 * 1024 * 1024;
 const NODES = ["node-20", "node-22", "node-24"] as const;
 
 const root = repositoryRoot();
 const isDry = process.argv.includes("--dry");
+const isQuick = process.argv.includes("--quick");
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
 async function check(file: string, node: string, name: string): Promise<void> {
@@ -51,3 +51,12 @@ writeFileSync(join(root, "release/SHA256SUMS"), `${sha256}  ${basename(file)}\n`
 say(`  ✓ release/${basename(file)}, ${(bytes / 1024 ** 2).toFixed(1)} MB, sha256 ${sha256}`);
 if (bytes > MOST_BYTES) throw new Error(`It has more than ${MOST_BYTES / 1024 ** 2} MB: look what is in it.`);
 for (const name of NODES) await check(file, await runtimeProgram(name), name);
+if (!isQuick) {
+  const vitest = ["vitest", "run", "--project", "long", "test/long/release.test.ts", "--testNamePattern"];
+  execFileSync("npx", [...vitest, "keeps everything"], {
+    cwd: root,
+    env: { ...process.env, PARLEY_TEST_LONG: "1" },
+    stdio: "inherit",
+  });
+  say("  ✓ an upgrade keeps everything");
+}

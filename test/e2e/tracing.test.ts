@@ -28,6 +28,29 @@ const spans = (): Span[] =>
     .filter((line) => line !== "")
     .map((line) => JSON.parse(line) as Span);
 
+it("without an SDK nothing is posted of a trace, and a caller's is not handed on", async () => {
+  const receiver = await startReceiver();
+  const { gateway, sim, key, link } = await openWorld();
+  await link(SHOP);
+  await sim.addContact(ANA, { name: "Ana" });
+  const events = ["message", "status"];
+  await gateway.put(`/devices/${SHOP}/webhook`, { url: receiver.url, mode: "always", events }, { key });
+  const body = { sender: SHOP, number: ANA, message: "Until six." };
+  const headers = {
+    traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+    tracestate: "a=b",
+  };
+  const sent = await gateway.post("/send-message", body, { key, headers });
+  expect(sent.status).toBe(200);
+
+  await sim.sendText(ANA, SHOP, "Open?");
+
+  const posted = (text: string): boolean => receiver.events.some((event) => event.text.includes(text));
+  await until(() => posted("Open?") && posted(String(sent.body["id"])));
+  const told = receiver.events.flatMap(({ headers }) => Object.keys(headers));
+  expect(told.filter((name) => name.startsWith("trace"))).toEqual([]);
+});
+
 it("one trace leads from a message to its receiver, and from a caller's trace to the request", async () => {
   const sdk = fileURLToPath(new URL("../_setup/trace-sdk.mjs", import.meta.url));
   const world = await openWorld({ env: { NODE_OPTIONS: `--import ${sdk}`, TRACES: file } });

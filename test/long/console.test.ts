@@ -106,6 +106,11 @@ describe.each(PERMISSIONS.filter((permission) => permission !== "*"))(
         await settled(page);
         expect(new URL(page.url()).pathname.startsWith(path)).toBe(true);
       }
+      // An address that somebody else sent: what is not shown leads to where one begins.
+      for (const path of SCREENS) {
+        await page.goto(`${world.gateway.url}/console${path}`);
+        await settled(page);
+      }
       expect(refused).toEqual([]);
       await page.context().close();
     });

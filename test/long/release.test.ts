@@ -1,23 +1,24 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, inject, it, onTestFinished } from "vitest";
 import { buildCli } from "../../src/build/cli.ts";
 import { makeRelease } from "../../src/build/release.ts";
 import { repositoryRoot } from "../../src/config.ts";
-import { startSimulator } from "../../src/simulator/index.ts";
+import { startSimulator, type Simulator } from "../../src/simulator/index.ts";
 import { whenBuilt } from "../_setup/build.ts";
-import { createClient } from "../_setup/client.ts";
+import { createClient, type GatewayClient } from "../_setup/client.ts";
 import { removeFolder } from "../_setup/folders.ts";
 import { freePort } from "../_setup/free-port.ts";
 import { certificatesOfTests } from "../_setup/gateways-again.ts";
-import { startReceiver } from "../_setup/receiver.ts";
+import { startReceiver, type Receiver } from "../_setup/receiver.ts";
 import { runtimeProgram } from "../_setup/runtimes.ts";
 import { scanning } from "../_setup/scanning.ts";
 import { until } from "../_setup/world.ts";
-import { install } from "../deploy/installed.ts";
+import { install, MOST_BYTES } from "../deploy/installed.ts";
 
 /** The version from which there must be a way: until there is a release, a commit. */
 const BEFORE = "a7ea3a5";
@@ -68,6 +69,98 @@ it.each(["node-20", "node-22", "node-24"] as const)(
   },
 );
 
+/** A gateway's own answers about what it has, which an upgrade may add to. */
+const SHOWN = [
+  "/account",
+  "/api-keys",
+  `/devices/${SHOP}`,
+  `/devices/${SHOP}/webhook`,
+  `/devices/${SHOP}/bots`,
+  `/messages?sender=${SHOP}&limit=100`,
+  `/deliveries?device=${SHOP}&limit=100`,
+  `/chats?device=${SHOP}`,
+] as const;
+type Shown = Record<(typeof SHOWN)[number], any>;
+
+const readAll = async (asked: GatewayClient, key: string): Promise<Shown> =>
+  Object.fromEntries(
+    await Promise.all(
+      SHOWN.map(async (path) => {
+        const { status, body } = await asked.get(path, { key });
+        expect(status, path).toBe(200);
+        return [path, body["data"]];
+      }),
+    ),
+  ) as Shown;
+
+/** Same ones, in their order: what is known of each may have become more, and receipts come late. */
+const withoutNews = (list: Record<string, unknown>[], ...fields: string[]): unknown[] =>
+  list.map((one) => fields.map((field) => one[field]));
+
+interface Before {
+  key: string;
+  secret: string;
+  shown: Shown;
+}
+
+/** What a customer has by the time of the upgrade: settings, messages, deliveries, and somebody in the middle of a form. */
+async function liveBefore(asked: GatewayClient, sim: Simulator, hook: Receiver): Promise<Before> {
+  const { key } = await asked.createAccount();
+  const owner = await sim.addNumber(SHOP);
+  await sim.addContact(ANA, { name: "Ana" });
+  const isLinked = scanning(owner);
+  await until(async () => isLinked((await asked.post("/generate-qr", { device: SHOP }, { key })).body));
+  const put = await asked.put(`/devices/${SHOP}/webhook`, { url: hook.url, mode: "always" }, { key });
+  const secret = put.body["secret"] as string;
+  const calls = { calls: "reject", calls_text: "Please write." };
+  expect((await asked.patch(`/devices/${SHOP}`, calls, { key })).status).toBe(200);
+  const bots = [
+    { id: "ping", enabled: true },
+    { id: "lead-form", enabled: true, config: { crmUrl: hook.url } },
+  ];
+  expect((await asked.put(`/devices/${SHOP}/bots`, { bots }, { key })).status).toBe(200);
+  const sent = await asked.post("/send-message", { sender: SHOP, number: ANA, message: "before" }, { key });
+  expect(sent.status).toBe(200);
+  await sim.sendText(ANA, SHOP, "ping");
+  await sim.waitForMessage(ANA, { from: SHOP, text: "pong" });
+  await sim.sendText(ANA, SHOP, "quote");
+  await sim.waitForMessage(ANA, { from: SHOP, text: "What is your name?" });
+  await sim.sendText(ANA, SHOP, "Ana");
+  await sim.waitForMessage(ANA, { from: SHOP, text: "Thank you. Which e-mail address may we write to?" });
+  await until(() => hook.events.length === 3);
+  new Webhook(secret).verify(hook.events[0]!.text, hook.events[0]!.headers as Record<string, string>);
+  const delivered = async (): Promise<boolean> =>
+    (await asked.get(`/deliveries?device=${SHOP}&state=delivered`, { key })).body["data"].length === 3;
+  await until(delivered);
+  return { key, secret, shown: await readAll(asked, key) };
+}
+
+/** Everything is as it was, as far as anybody can see. */
+function compare(before: Shown, now: Shown): void {
+  const [account, , device, webhook, bots] = SHOWN;
+  for (const path of [account, webhook]) expect(now[path], path).toMatchObject(before[path]);
+  const bound = (list: { id: string; enabled: boolean; config: unknown }[]): unknown[] =>
+    list.filter(({ enabled }) => enabled).map(({ id, config }) => ({ id, config }));
+  expect(bound(before[bots])).toHaveLength(2);
+  expect(bound(now[bots])).toEqual(bound(before[bots]));
+  // It is connected since the restart; and what was not known of it may be known now.
+  const known = Object.entries(before[device] as object).filter(([, value]) => value !== null);
+  expect(now[device]).toMatchObject({ ...Object.fromEntries(known), since: expect.any(String) });
+  expect(withoutNews(now["/api-keys"], "id", "name", "permissions")).toEqual(
+    withoutNews(before["/api-keys"], "id", "name", "permissions"),
+  );
+  const lists = {
+    [SHOWN[5]]: ["id", "direction", "chat", "text", "timestamp"],
+    [SHOWN[6]]: ["id", "type", "state", "message_id", "attempts"],
+    [SHOWN[7]]: ["chat", "name", "number"],
+  };
+  for (const [path, fields] of Object.entries(lists)) {
+    const was = before[path as keyof Shown] as Record<string, unknown>[];
+    expect(was.length, path).toBeGreaterThan(0);
+    expect(withoutNews(now[path as keyof Shown], ...fields), path).toEqual(withoutNews(was, ...fields));
+  }
+}
+
 it(`keeps everything of a data folder that a build of ${BEFORE} has made`, { timeout: 600_000 }, async () => {
   const { certificates, caFile } = certificatesOfTests();
   const sim = await startSimulator({ certificates, port: await freePort() });
@@ -97,29 +190,7 @@ it(`keeps everything of a data folder that a build of ${BEFORE} has made`, { tim
   });
   onTestFinished(() => void before.kill("SIGKILL"));
   await until(async () => (await fetch(`${url}/health/ready`).catch(() => null))?.ok === true);
-  const { key } = await asked.createAccount();
-  const owner = await sim.addNumber(SHOP);
-  await sim.addContact(ANA);
-  const isLinked = scanning(owner);
-  await until(async () => isLinked((await asked.post("/generate-qr", { device: SHOP }, { key })).body));
-  await asked.put(`/devices/${SHOP}/webhook`, { url: hook.url, mode: "always" }, { key });
-  await asked.put(`/devices/${SHOP}/bots`, { bots: [{ id: "ping", enabled: true }] }, { key });
-  const sent = await asked.post("/send-message", { sender: SHOP, number: ANA, message: "before" }, { key });
-  expect(sent.status).toBe(200);
-  await sim.sendText(ANA, SHOP, "ping");
-  await sim.waitForMessage(ANA, { from: SHOP, text: "pong" });
-  await until(() => hook.events.length > 0);
-  const shown = async (): Promise<unknown[]> =>
-    Promise.all(
-      ["/account", "/api-keys", `/devices/${SHOP}/webhook`, `/devices/${SHOP}/bots`].map(async (path) => {
-        const { status, body } = await asked.get(path, { key });
-        expect(status, path).toBe(200);
-        return body["data"] as unknown;
-      }),
-    );
-  const secrets = hook.events[0]!.headers["webhook-signature"];
-  expect(secrets).toMatch(/^v1,/);
-  const [account, keys, webhook] = (await shown()) as Record<string, unknown>[];
+  const { key, secret, shown } = await liveBefore(asked, sim, hook);
   before.kill("SIGTERM");
   expect((await once(before, "close"))[0]).toBe(0);
 
@@ -128,16 +199,37 @@ it(`keeps everything of a data folder that a build of ${BEFORE} has made`, { tim
   const gateway = await installed.start({ ...env, PARLEY_ADMIN_TOKEN: token });
   onTestFinished(() => void gateway.child.kill("SIGKILL"));
   await sim.waitOnline(SHOP);
-  const [accountNow, keysNow, webhookNow, botsNow] = (await shown()) as Record<string, unknown>[];
-  expect(accountNow).toMatchObject({ id: account!["id"], name: account!["name"], plan: account!["plan"] });
-  expect(keysNow).toHaveLength((keys as unknown as unknown[]).length);
-  expect(webhookNow).toMatchObject({ url: webhook!["url"], mode: "always" });
-  expect(JSON.stringify(botsNow)).toContain('"ping"');
-  // What was sent and received before is there, and the session goes on without a scan.
-  const { body } = await asked.get(`/messages?sender=${SHOP}&chat=${ANA}`, { key });
-  expect(JSON.stringify(body["data"])).toContain("before");
-  await sim.sendText(ANA, SHOP, "ping");
-  await until(async () => (await sim.messages(ANA)).filter(({ text }) => text === "pong").length === 2);
+  await until(async () => (await asked.get(`/devices/${SHOP}`, { key })).body["data"].state === "connected");
+  compare(shown, await readAll(asked, key));
+  const { body: dialogues } = await asked.get(`/devices/${SHOP}/dialogues`, { key });
+  expect(dialogues["data"]).toMatchObject([{ bot: "lead-form" }]);
+
+  // The session goes on without a scan, the form where it was, and what is posted has the same signature.
+  const posted = hook.events.length;
+  await sim.sendText(ANA, SHOP, "ana@example.com");
+  await until(async () => (await sim.messages(ANA)).some(({ text }) => text?.includes("interested in")));
+  await until(() => hook.events.length > posted);
+  const { text, headers } = hook.events[posted]!;
+  new Webhook(secret).verify(text, headers as Record<string, string>);
+  // Whom it knew by name before, it knows now.
+  const { body: people } = await asked.get(`/contacts?sender=${SHOP}`, { key });
+  expect(JSON.stringify(people["data"])).toContain("Ana");
   expect(await sim.violations()).toEqual([]);
   expect(await gateway.stop()).toBe(0);
 });
+
+it(
+  "npm run release -- --dry makes a package of the right size, and starts it on each Node",
+  { timeout: 600_000 },
+  () => {
+    const written = execFileSync("npm", ["run", "-s", "release", "--", "--dry", "--quick"], {
+      cwd: root,
+      encoding: "utf8",
+    });
+    const [, file] = /✓ (release\/parley-\S+\.tgz), /.exec(written)!;
+    expect(statSync(join(root, file!)).size).toBeLessThan(MOST_BYTES);
+    for (const node of ["node-20", "node-22", "node-24"]) expect(written).toContain(`✓ starts on ${node} `);
+    const [sum] = readFileSync(join(root, "release/SHA256SUMS"), "utf8").split("  ");
+    expect(written).toContain(`sha256 ${sum}`);
+  },
+);

@@ -24,12 +24,12 @@ export interface Parts {
   /** Nothing more is read: whoever waits for a part, or for bytes of one, gets this. */
   refuse(error: GatewayError): void;
   /** Each piece of the body is waited for within this, from now on. */
-  watch(waiting: Waiting): void;
+  watch(waiting: Wait): void;
 }
 
 /** Waits for a piece of a body. */
-type Waiting = (piece: Promise<Buffer | null>) => Promise<Buffer | null>;
-const plainly: Waiting = (piece) => piece;
+type Wait = (piece: Promise<Buffer | null>) => Promise<Buffer | null>;
+const plainly: Wait = (piece) => piece;
 
 /** Of one part: far more than name and file name take. */
 const MAX_HEAD_BYTES = 8_192;
@@ -115,7 +115,7 @@ export function partsOf(body: HeldBody, type: string): Parts {
 
 /** A body whose pieces somebody may wait for in a way of his own from some moment on. */
 function watched(body: HeldBody): Pick<HeldBody, "next"> & Pick<Parts, "watch"> {
-  let waitFor: Waiting = plainly;
+  let waitFor: Wait = plainly;
   let pending: Promise<Buffer | null> | null = null;
   return {
     async next() {

@@ -9,6 +9,7 @@ const LONGEST_LIFE_MS = 3_000;
 export const anythingKilled: Fault = {
   name: "random-kills",
   what: `${KILLS} kills of anything: nodes, Redis, the libSQL server`,
+  database: true,
   async run(strike) {
     const { cluster, random } = strike;
     await strike.struck();

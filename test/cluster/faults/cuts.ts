@@ -9,6 +9,7 @@ const CUT_MS = 25_000;
 const cut = (service: Service, isAnsweredMeanwhile: boolean): Fault => ({
   name: `cut-${service}`,
   what: `the network between a node and ${NAMES[service]} is cut, and mended`,
+  ...(service === "database" && { database: true }),
   async run(strike) {
     const { node: victim, hit } = await anyNode(strike);
     const { network } = strike.cluster;

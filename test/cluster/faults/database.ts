@@ -7,6 +7,7 @@ const READ_ONLY_MS = 10_000;
 const databaseKilled: Fault = {
   name: "database-killed",
   what: "SIGKILL of the libSQL server; back after 5 s, weak at first, then durable again",
+  database: true,
   async run(strike) {
     const { database } = strike.cluster;
     await database.part.kill();
@@ -33,6 +34,7 @@ const databaseSlow: Fault = {
 const databaseReadOnly: Fault = {
   name: "database-read-only",
   what: "the libSQL server refuses every write for 10 s",
+  database: true,
   async run(strike) {
     const { database } = strike.cluster;
     await database.blockWrites(true);
