@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer as createHttpServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { createClient } from "@libsql/client";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { commitFences } from "../../drizzle/schema.ts";
@@ -278,6 +281,22 @@ describe.skipIf(sqld === null)("the engine that writes to a libSQL server", () =
     expect(failed.message).toBe(
       "The database cannot be reached: the server has not answered within 2 s. Check DATABASE_URL and DATABASE_AUTH_TOKEN.",
     );
+  });
+
+  // sqld takes two seconds to compress a mebibyte of sealed bytes, and its answer then comes in 16,000 pieces.
+  it("asks for answers as they are, not compressed", async () => {
+    const asked: unknown[] = [];
+    const server = createHttpServer((request, response) => {
+      asked.push(request.headers["accept-encoding"]);
+      response.writeHead(500).end();
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const client = openServerClient({ url: `http://127.0.0.1:${port}`, authToken: null });
+    onTestFinished(() => client.close());
+    await expect(client.execute("SELECT 1")).rejects.toThrow("500");
+    expect(new Set(asked)).toEqual(new Set(["identity"]));
   });
 
   it("gives up a request that is not answered in time", async () => {
