@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { connect } from "node:net";
 import { expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { again, link, simulate, until } from "./_setup.ts";
@@ -158,6 +160,22 @@ it("refuses WebSocket upgrades with an HTTP status, and takes the next", async (
   expect([await upgrade(sim.wsUrl), await upgrade(sim.wsUrl), await upgrade(sim.wsUrl)]).toEqual([
     503, 503, 101,
   ]);
+});
+
+it("goes on when a client that it refuses breaks the connection off", async () => {
+  const sim = await simulate();
+  const { port } = new URL(sim.wsUrl);
+  await sim.faults.refuseUpgrade({ status: 503, times: 20 });
+  for (let time = 0; time < 20; time++) {
+    const socket = connect(Number(port), "127.0.0.1");
+    await once(socket, "connect");
+    socket.write("GET /ws/chat HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
+    await once(socket, "data");
+    // What has not been read makes it a reset.
+    socket.write("more");
+    socket.resetAndDestroy();
+  }
+  expect(await upgrade(sim.wsUrl)).toBe(101);
 });
 
 it("holds deliveries while a companion is online", async () => {

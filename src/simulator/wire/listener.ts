@@ -25,6 +25,8 @@ export async function listenForSockets(options: WireListenerOptions): Promise<Wi
   http.on("upgrade", (request, stream: Duplex, head) => {
     const status = options.refuse();
     if (status !== undefined) {
+      // The client may break off meanwhile, or say more.
+      stream.on("error", () => stream.destroy()).resume();
       stream.end(`HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
       return;
     }
