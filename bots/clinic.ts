@@ -4,20 +4,21 @@ import { z } from "zod";
 /** The diary: `GET` lists free times, `POST` books one. Without it the bot passes every message on. */
 const config = z.object({ diaryUrl: url().optional() });
 type Slot = { id: string; at: string };
+type Who = { kind: string; name: string } | { moves: string | null };
 
 const DAY_MS = 86_400_000;
 const show = ({ at }: Slot): string => `${at.slice(0, 10)} at ${at.slice(11, 16)}`;
 
-export default defineBot({ enable: "bound", config }, (b) => {
+export default defineBot({ enable: "bound", config, needs: ["diaryUrl"] }, (b) => {
   /** A time that is booked; null when none is free. */
-  const pick = b.flow<object, Slot | null>("pick", async (f) => {
-    const diary = f.config.diaryUrl!;
+  const pick = b.flow("pick", async (f, who: Who) => {
+    const diary = f.config.diaryUrl;
     for (;;) {
       const free = await f.call<Slot[]>("free", diary, { tries: 3 });
       if (free.length === 0) return null;
       const slot = await f.choose("slot", "Which time?", free, show);
       if (!(await f.confirm("sure", `Shall I book ${show(slot)}?`))) continue;
-      const json = { ...f.input, slot: slot.id };
+      const json = { ...who, slot: slot.id };
       const { taken } = await f.call<{ taken: boolean }>("book", diary, { json, tries: 5 });
       if (!taken) return slot;
       f.say("Somebody was faster.");
@@ -25,8 +26,7 @@ export default defineBot({ enable: "bound", config }, (b) => {
   });
 
   // Goes on beside the chat until the visit, and reminds of it a day and an hour before; begins anew when it is moved.
-  const visit = b.flow<{ slot: Slot; name: string }>("visit", async (f) => {
-    const { slot, name } = f.input;
+  const visit = b.flow("visit", async (f, { slot, name }: { slot: Slot; name: string }) => {
     for (const ahead of [DAY_MS, DAY_MS / 24]) {
       const at = new Date(Date.parse(slot.at) - ahead);
       const woken = await f.until({ at, expire: ahead / 2, signal: "moved" });
@@ -52,6 +52,6 @@ export default defineBot({ enable: "bound", config }, (b) => {
     return f.say(`Moved to ${show(slot)}.`);
   });
 
-  b.keyword(["appointment", "book a visit"], (ctx) => (ctx.config.diaryUrl ? ctx.start(book) : ctx.next()));
-  b.keyword("move", (ctx) => (ctx.config.diaryUrl ? ctx.start(move) : ctx.next()));
+  b.keyword(["appointment", "book a visit"], (ctx) => ctx.start(book));
+  b.keyword("move", (ctx) => ctx.start(move));
 });

@@ -6,10 +6,10 @@ const config = z.object({ kitchenUrl: url().optional() });
 type Dish = { id: string; name: string; price: number; count: number };
 const show = ({ count, name, price }: Dish): string => `${count} × ${name}: ${count * price} €`;
 
-export default defineBot({ enable: "bound", config }, (b) => {
+export default defineBot({ enable: "bound", config, needs: ["kitchenUrl"] }, (b) => {
   // Beside the chat, two hours after a meal; what comes half a day late is not asked any more.
-  const meal = b.flow<number>("meal", async (f) => {
-    const { late } = await f.until({ at: new Date(f.input + 7_200_000), expire: "12h" });
+  const meal = b.flow("meal", async (f, eaten: number) => {
+    const { late } = await f.until({ at: new Date(eaten + 7_200_000), expire: "12h" });
     if (late) return;
     if (await f.confirm("liked", "Did you like it?")) f.say("Thank you!");
     else f.handoff({ say: "We are sorry. Somebody will write to you." });
@@ -54,7 +54,7 @@ export default defineBot({ enable: "bound", config }, (b) => {
     return f.say(`Thank you! Please pay here: ${done.payUrl}`);
   });
 
-  b.keyword(["delivery", "food"], (ctx) => (ctx.config.kitchenUrl ? ctx.start(deliver) : ctx.next()));
-  b.keyword("table", (ctx) => (ctx.config.kitchenUrl ? ctx.start(table) : ctx.next()));
+  b.keyword(["delivery", "food"], (ctx) => ctx.start(deliver));
+  b.keyword("table", (ctx) => ctx.start(table));
   b.interrupt("waiter", (ctx) => ctx.handoff({ say: "One moment." }));
 });

@@ -31,8 +31,8 @@ beforeEach(() => {
 });
 
 const booking = defineBot((b) => {
-  const table = b.flow<{ people?: number }>("table", async (f) => {
-    const name = await f.text("name", `A table for ${f.input.people ?? "?"}. Your name?`);
+  const table = b.flow("table", async (f, { people }: { people?: number }) => {
+    const name = await f.text("name", `A table for ${people ?? "?"}. Your name?`);
     f.say(`See you, ${name}.`);
   });
   b.keyword("table", (ctx) => ctx.start(table, {}));

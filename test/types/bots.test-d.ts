@@ -77,6 +77,28 @@ defineBot((b) => {
     void ctx.step("k", (): any => 5).then((made) => made.whatever);
   });
 
+  // A flow's input and output are those of its function.
+  const pick = b.flow("pick", async (f, _who: { name: string } | { moves: string }) => {
+    const slot = await f.choose("slot", "Which?", [{ id: "a", at: 1 }], ({ id }) => id);
+    return (await f.confirm("sure", "Sure?")) ? slot : null;
+  });
+  const visit = b.flow("visit", { expire: "2h" }, async (f, { day }: { day: string }) => {
+    if (day === "") return f.again({ day: "today" });
+    // @ts-expect-error -- begins anew with what it begins with
+    return f.again({ hour: 5 });
+  });
+  b.flow("book", async (f) => {
+    exactly<{ id: string; at: number } | null>()(await f.run(pick, { name: "Ana" }));
+    f.spawn(visit, "v", { day: "today" });
+    // @ts-expect-error -- a day is a text
+    f.spawn(visit, "v", { day: 5 });
+    // @ts-expect-error -- neither a name nor what it moves
+    await f.run(pick, {});
+  });
+  b.keyword("visit", (ctx) => ctx.start(visit, { day: "today" }));
+  // @ts-expect-error -- it begins with a day
+  b.keyword("visit", (ctx) => ctx.start(visit));
+
   // What a timer is set with, and what comes back of it.
   const remind = b.timer<{ at: Date; who: string }>("remind", (ctx) => {
     exactly<string>()(ctx.timer.data.at);
@@ -284,3 +306,18 @@ defineBot({ chats: ["private"] }, () => undefined);
 defineBot({ priority: 3 });
 // @ts-expect-error -- either of the two
 defineBot({ onError: "ignore" }, () => undefined);
+
+// Settings that a bot needs are there.
+const settings = z.object({ diaryUrl: z.string().optional(), name: z.string().optional() });
+defineBot({ config: settings, needs: ["diaryUrl"] }, (b) => {
+  b.keyword("a", (ctx) => {
+    exactly<string>()(ctx.config.diaryUrl);
+    exactly<string | undefined>()(ctx.config.name);
+  });
+  b.flow("f", (f) => exactly<string>()(f.config.diaryUrl));
+});
+// @ts-expect-error -- no such setting
+defineBot({ config: settings, needs: ["dairyUrl"] }, (b) => b.fallback(() => null));
+defineBot({ config: settings }, (b) =>
+  b.fallback((ctx) => exactly<string | undefined>()(ctx.config.diaryUrl)),
+);

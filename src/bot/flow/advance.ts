@@ -17,7 +17,7 @@ const MOST_AGAIN = 10;
 export const runOf =
   ({ body }: FlowCode, beside: Beside, input: unknown) =>
   (running: FlowTurn): unknown =>
-    body(flowContext(running, beside, input));
+    body(flowContext(running, beside), input as never);
 
 /** Runs the code until it stands still, and turns that into what is stored. */
 export async function advance(code: FlowCode, state: FlowState, begun: Advance): Promise<Turn> {

@@ -22,7 +22,7 @@ const NAME = /^[\p{L}\p{N}_.:-]{1,64}$/u;
  *
  * @param prefix of its keys: `f.at(id)` and flows within flows have their own
  */
-export function flowContext(turn: FlowTurn, beside: Beside, input: unknown, prefix = ""): FlowContext<never> {
+export function flowContext(turn: FlowTurn, beside: Beside, prefix = ""): FlowContext<never> {
   const { ctx } = turn;
 
   function keyOf(key: unknown, call: string): string {
@@ -47,7 +47,6 @@ export function flowContext(turn: FlowTurn, beside: Beside, input: unknown, pref
   }
 
   const f = {
-    input,
     from: ctx.from,
     chat: ctx.chat,
     config: ctx.config,
@@ -83,10 +82,10 @@ export function flowContext(turn: FlowTurn, beside: Beside, input: unknown, pref
     until: turn.until,
     now: () => turn.value(`${prefix}now`, ctx.now),
     random: () => turn.value(`${prefix}random`, Math.random),
-    at: (id: string | number) => flowContext(turn, beside, input, `${prefix}${idOf(id, "at")}/`),
+    at: (id: string | number) => flowContext(turn, beside, `${prefix}${idOf(id, "at")}/`),
     run(flow: Flow<unknown>, part: unknown) {
       const name = turn.journal.keyOf(`${prefix}${flow.id}`);
-      return flow.body(flowContext(turn, beside, part, `${name}/`));
+      return flow.body(flowContext(turn, beside, `${name}/`), part);
     },
     ...toOthers(turn, beside),
     again: turn.again,

@@ -134,7 +134,10 @@ export interface FlowOptions extends DialogueOptions {
   was?: string | readonly string[];
 }
 
-/** A conversation as a function. `ctx.start(flow, input)` starts it. */
+/**
+ * A conversation as a function. `ctx.start(flow, input)` starts it. The types of the input and of the result are those of the
+ * function: write the type at its second parameter.
+ */
 export interface Flow<Input = undefined, Output = unknown> extends Dialogue<Input> {
   readonly kind: "flow";
   readonly body: FlowFunction<Input, Output>;
@@ -142,7 +145,9 @@ export interface Flow<Input = undefined, Output = unknown> extends Dialogue<Inpu
 
 /**
  * The code of a flow. It runs from the top at every message: finished steps do not run again, and stored answers and results
- * are returned.
+ * are returned. `input` is the value that the flow was started with.
+ *
+ * @example b.flow("visit", async (f, { name }: { name: string }) => f.confirm("coming", `${name}, are you coming?`))
  */
 export type FlowFunction<
   Input = undefined,
@@ -150,7 +155,7 @@ export type FlowFunction<
   Config = Readonly<Record<string, unknown>>,
   // oxlint-disable-next-line typescript/no-explicit-any -- of whatever bot
   Session = any,
-> = (f: FlowContext<Input, Config, Session>) => Promise<Output> | Output;
+> = (f: FlowContext<Input, Config, Session>, input: Input) => Promise<Output> | Output;
 
 /** The value; also null when `skip` is set. */
 type OrNull<O, Value> = O extends { skip: string | readonly string[] } ? Value | null : Value;
@@ -165,8 +170,6 @@ export interface FlowContext<
   // oxlint-disable-next-line typescript/no-explicit-any -- of whatever bot
   Session = any,
 > extends Pick<AnyContext, "from" | "chat" | "locale" | "log" | "fetch" | "t" | "store" | "history"> {
-  /** The value that the flow was started with. */
-  readonly input: Input;
   readonly config: Config;
   /**
    * What the bot stores about this chat, as `ctx.session`. Change its keys: each change counts once, although the code runs

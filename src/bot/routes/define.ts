@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { nearest, placeIn } from "../place.ts";
 import { OPTION_NAMES, readOptions } from "./options.ts";
 import { emptyParts, routeBuilder } from "./route-builder.ts";
-import type { Bot, BotDefinition, BotOptions, Routes } from "../types.ts";
+import type { Bot, BotDefinition, BotOptions, Given, Routes } from "../types.ts";
 
 /** Settings that no schema describes. */
 type AnyConfig = Readonly<Record<string, unknown>>;
@@ -14,9 +14,13 @@ type AnyConfig = Readonly<Record<string, unknown>>;
  * @example export default defineBot((b) => { b.keyword("hi", (ctx) => ctx.reply(`Hello ${ctx.from.name}`)) })
  */
 export function defineBot(routes: (b: Routes) => void): BotDefinition;
-export function defineBot<Config = AnyConfig, Session = undefined>(
-  options: BotOptions<Config, Session>,
-  routes: (b: Routes<Config, Session>) => void,
+export function defineBot<
+  Config = AnyConfig,
+  Session = undefined,
+  const Needs extends keyof Config & string = never,
+>(
+  options: BotOptions<Config, Session, Needs>,
+  routes: (b: Routes<Given<Config, Needs>, Session>) => void,
 ): BotDefinition<Config, Session>;
 export function defineBot<Config, Session>(
   first: BotOptions<Config, Session> | ((b: Routes) => void),

@@ -54,8 +54,17 @@ export type OnError =
   /** Nobody else is asked, and this text is sent. */
   | { reply: string };
 
+/** A number's settings as a bot's code sees them: those that it `needs` are there. */
+export type Given<Config, Needs extends PropertyKey> = [Needs] extends [never]
+  ? Config
+  : Config & { readonly [Key in keyof Config as Key & Needs]-?: NonNullable<Config[Key]> };
+
 /** Options of `defineBot`, before the function that adds the routes. All are optional. */
-export interface BotOptions<Config = Readonly<Record<string, unknown>>, Session = undefined> {
+export interface BotOptions<
+  Config = Readonly<Record<string, unknown>>,
+  Session = undefined,
+  Needs extends string = string,
+> {
   /** 0 is asked first, 100 last. Default 50. Bots of equal priority are asked in the order of their ids. */
   priority?: number;
   /** Default `['dm']`. */
@@ -64,8 +73,11 @@ export interface BotOptions<Config = Readonly<Record<string, unknown>>, Session 
   enable?: "all" | "bound";
   /** Any Standard Schema for the bot's settings on a number. Settings are checked when they are saved. */
   config?: StandardSchema<unknown, Config>;
-  /** Settings that the bot needs. On a number where one is missing, the bot is not asked, even when it is turned on there. */
-  needs?: readonly string[];
+  /**
+   * Settings that the bot needs. On a number where one is missing, the bot is not asked, even when it is turned on there. In
+   * the bot's code they are never missing, also when the schema says that they are optional.
+   */
+  needs?: readonly Needs[];
   session?: SessionOptions<Session>;
   burst?: Burst;
   /** `restart`: applies to every route of this bot, see `NewerOptions`. Default: a newer text waits until this one is answered. */

@@ -16,11 +16,11 @@ type Act = (f: FlowContext, send: (value: string) => void, stop: () => void, beg
 const clinic =
   (go: Promise<void>, act: Act, [id, ...was]: string[] = ["visit"]) =>
   (b: Routes): void => {
-    const visit = b.flow<Visit>(id!, { was }, async (f) => {
-      const first = await f.until({ at: new Date(f.input.at), signal: "moved" });
+    const visit = b.flow(id!, { was }, async (f, { at }: Visit) => {
+      const first = await f.until({ at: new Date(at), signal: "moved" });
       f.say(first.signal === null ? "Due." : `Moved to ${String(first.value)}.`);
       for (;;) {
-        const next = await f.until({ at: new Date(f.input.at + 600 * MINUTE), signal: "moved" });
+        const next = await f.until({ at: new Date(at + 600 * MINUTE), signal: "moved" });
         if (next.signal === null) return;
         f.say(`Told ${String(next.value)}.`);
       }

@@ -266,14 +266,12 @@ describe("a flow", () => {
   it("is a part of another flow, and begins anew with other input", async () => {
     const bots = await startBots({
       clinic: (b: Routes) => {
-        const address = b.flow<{ who: string }, string>("address", async (f) =>
-          f.text("street", `${f.input.who}?`),
-        );
-        const order = b.flow<number>("order", async (f) => {
+        const address = b.flow("address", async (f, { who }: { who: string }) => f.text("street", `${who}?`));
+        const order = b.flow("order", async (f, round: number) => {
           const from = await f.run(address, { who: "From" });
           const to = await f.run(address, { who: "To" });
-          f.say(`${f.input}: ${from} → ${to}`);
-          if (f.input < 2) return f.again(f.input + 1);
+          f.say(`${round}: ${from} → ${to}`);
+          if (round < 2) return f.again(round + 1);
         });
         b.keyword("book", (ctx) => ctx.start(order, 1));
       },
@@ -403,10 +401,10 @@ describe("a wait that is over before it begins", () => {
 
 describe("a flow beside another", () => {
   const clinic = (b: Routes): void => {
-    const visit = b.flow<{ slot: string; at: number }>("visit", async (f) => {
-      let { slot } = f.input;
+    const visit = b.flow("visit", async (f, due: { slot: string; at: number }) => {
+      let { slot } = due;
       for (;;) {
-        const woken = await f.until({ at: new Date(f.input.at), signal: "moved" });
+        const woken = await f.until({ at: new Date(due.at), signal: "moved" });
         if (woken.signal === null) break;
         slot = String(woken.value);
       }
@@ -665,14 +663,14 @@ describe("ids of what is said", () => {
     const keys: string[] = [];
     const bots = await startBots({
       a: (b: Routes) => {
-        const kitchen = b.flow<number>("kitchen", async (f) => {
+        const kitchen = b.flow("kitchen", async (f, round: number) => {
           const said = f.say("Ordering");
           const order = f.sendTo("4915550", "A new order");
           const part = f.at("x").sendTo("4915550", "Another");
           await f.step("pay", (_signal, key) => void keys.push(key));
           const name = await f.text("name", "Your name?");
           known.push([said, order, part, name].join());
-          if (f.input < 2) return f.again(2);
+          if (round < 2) return f.again(2);
         });
         b.keyword("hi", (ctx) => ctx.start(kitchen, 1));
       },

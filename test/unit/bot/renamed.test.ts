@@ -12,9 +12,9 @@ const session = { initial: () => ({ n: 0 }) };
 
 /** Everything that a bot may have stored in a chat. */
 const routes = (b: Routes<never, { n: number }>): void => {
-  const visit = b.flow<string>("visit", async (f) => {
+  const visit = b.flow("visit", async (f, day: string) => {
     await f.until("2h");
-    await f.confirm("coming", `Are you coming on ${f.input}?`);
+    await f.confirm("coming", `Are you coming on ${day}?`);
     f.say("Good.");
   });
   const booking = b.flow("booking", { expire: "3h", remind: "90m" }, async (f) => {

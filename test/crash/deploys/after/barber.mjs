@@ -52,7 +52,7 @@ export default {
       await f.text("note", `How was ${id}?`);
       f.say("Noted.");
     });
-    const address = b.flow("address", async (f) => f.text("street", `${f.input}: which street?`));
+    const address = b.flow("address", async (f, who) => f.text("street", `${who}: which street?`));
     const order = b.flow("order", async (f) => {
       const from = await f.run(address, "From");
       const to = await f.run(address, "To");

@@ -42,7 +42,7 @@ export default {
       await f.step("make", () => "m-1");
       await f.text("note", "How was it?");
     });
-    const address = b.flow("address", async (f) => f.text("street", `${f.input} where?`));
+    const address = b.flow("address", async (f, who) => f.text("street", `${who} where?`));
     const order = b.flow("order", async (f) => {
       const from = await f.run(address, "From");
       const to = await f.run(address, "To");
