@@ -13,6 +13,7 @@ const FIRST_ANSWERS: Record<string, [string, RegExp]> = {
   hello: ["hi", /^Hello Ana!$/],
   menu: ["menu", /^What can we do for you\?/],
   form: ["contact", /^What is your name\?$/],
+  flow: ["visit", /^For how many\?$/],
 };
 let folder: string;
 

@@ -30,7 +30,7 @@ describe("npm run parley -- bots new", () => {
     { timeout: 180_000 },
     async () => {
       const env = { BOTS_DIR: temporaryBots() };
-      for (const template of ["hello", "menu", "form"]) {
+      for (const template of ["hello", "menu", "form", "flow"]) {
         const said = await command({ env }, "bots", "new", `sales/${template}`, "--template", template);
         expect(said).toMatch(
           new RegExp(`made .*sales/${template}\\.mjs\\nmade .*sales/${template}\\.test\\.mjs\\n`),
@@ -45,7 +45,7 @@ describe("npm run parley -- bots new", () => {
       }
 
       const tested = await runCommand({ env }, "bots", "test");
-      expect(tested.text).toMatch(/Tests .*1 failed.* 3 passed/);
+      expect(tested.text).toMatch(/Tests .*1 failed.* 4 passed/);
       expect(tested.text).toMatch(/FAIL .*sales\/wrong\.test\.mjs/);
       expect(tested.code).toBe(1);
     },
@@ -78,7 +78,7 @@ describe("npm run parley -- bots new", () => {
   it("names the templates when it is given another, and how to begin a test when there is none", async () => {
     const env = { BOTS_DIR: temporaryBots() };
     const unknown = await runCommand({ env }, "bots", "new", "a", "--template", "shop");
-    expect(unknown.text).toContain("There is no template “shop”. There are: hello, menu, form.");
+    expect(unknown.text).toContain("There is no template “shop”. There are: hello, menu, form, flow.");
     const none = await runCommand({ env }, "bots", "test", "nobody");
     expect(none.text).toContain("npm run parley -- bots new");
     expect(none.code).toBe(1);

@@ -8,7 +8,7 @@ export interface TemplateText {
 }
 
 /** What a new bot may begin as. */
-export type Template = "hello" | "menu" | "form";
+export type Template = "hello" | "menu" | "form" | "flow";
 
 /** For each template one sentence about it, its routes, and a test that passes. */
 export const TEMPLATES: Record<Template, TemplateText> = {
@@ -54,6 +54,30 @@ await chat.expect(/e-mail/);
 await chat.kill();
 await chat.user("ana@example.com");
 await chat.expect("Thank you, Ana. We will write to ana@example.com.");`,
+  },
+  flow: {
+    about:
+      "Takes a booking: what it asks depends on the answers. A restart in the middle books nothing twice.",
+    routes: `const visit = b.flow("visit", { remind: "15m", expire: "12h" }, async (f) => {
+  const people = await f.number("people", "For how many?", { min: 1, max: 99, integer: true });
+  if (people > 8) return f.handoff({ say: "So many! Somebody will write to you soon." });
+  const day = await f.choice("day", "Which day?", { today: "Today", tomorrow: "Tomorrow" });
+  if (!(await f.review("sure", "Shall I book it?", { people, day }))) return f.say("Nothing is booked.");
+  // Your other system belongs here: await f.call("book", "https://…", { json: { people, day }, tries: 5 }).
+  const { code } = await f.step("book", (_signal, key) => ({ code: key.slice(0, 6) }));
+  f.say(\`Booked. Your code is \${code}.\`);
+});
+
+b.keyword(["visit", "book"], (ctx) => ctx.start(visit));`,
+    test: `await chat.user("visit");
+await chat.expect("For how many?");
+await chat.user("four");
+await chat.expect(/Which day/);
+await chat.user("2");
+await chat.expect(/Shall I book it/);
+await chat.kill();
+await chat.user("yes");
+await chat.expect(/^Booked/);`,
   },
 };
 
