@@ -5,9 +5,13 @@ const BASE = "/playground/api";
 const KEPT = "parley.playground";
 const AGAIN_MS = 1_000;
 
+const fragment = new URLSearchParams(location.hash.slice(1));
+/** The address was the one of the console: the page leads on to it, signed in. */
+export const leadsToConsole = fragment.get("open") === "console";
+
 /** The token stands in the address that the demo printed; it is taken out of what is seen. */
 function readToken(): string {
-  const given = new URLSearchParams(location.hash.slice(1)).get("token");
+  const given = fragment.get("token");
   if (given !== null) {
     sessionStorage.setItem(KEPT, given);
     history.replaceState(null, "", location.pathname + location.search);
@@ -51,6 +55,10 @@ export async function ask<T = unknown>(
   if (!response.ok) throw new ControlError(answer.error ?? `HTTP ${response.status}`);
   return answer.data as T;
 }
+
+/** Signs this browser in at the gateway's console. @returns the console's address */
+export const signInAtConsole = async (as: "account" | "operator"): Promise<string> =>
+  (await ask<{ url: string }>("POST", "/console", { as })).url;
 
 /** A file of a message, for `src` of what shows it. */
 export async function mediaUrl(phone: string, id: string, mimetype: string): Promise<string> {

@@ -94,6 +94,33 @@ describe("a number that is linked", () => {
     await page.context().close();
   });
 
+  it("is linked by a customer who was sent a link, which then opens nothing more", async () => {
+    const number = "6281234567004";
+    const owner = await world.sim.addNumber(number);
+    await world.gateway.post("/generate-qr", { device: number }, { key: world.key });
+    const made = await world.gateway.post(`/devices/${number}/magic-link`, {}, { key: world.key });
+    const link = `${world.gateway.url}/console/link${new URL(made.body["url"]).hash}`;
+
+    const customer = await world.open("/sign-in", { key: null });
+    await customer.goto(link);
+    await customer.getByText("+62 812 345 670 04").first().waitFor();
+    await scanFrom(customer, owner);
+    await customer.getByRole("heading", { name: "Linked" }).waitFor();
+    // The webhook can be set with the session that the link has opened.
+    await customer.getByLabel("Address of your webhook").fill("https://example.com/hook");
+    await customer.getByRole("button", { name: "Save" }).click();
+    await customer.getByText("Copy this secret now").waitFor();
+    await customer.context().close();
+
+    const other = await world.open("/sign-in", { key: null });
+    await other.goto(link);
+    await other.getByText("This link does not work any more").waitFor();
+    expect((await world.gateway.get(`/devices/${number}`, { key: world.key })).body["data"].state).toBe(
+      "connected",
+    );
+    await other.context().close();
+  });
+
   it("asks for its owner's passkey where WhatsApp does", async () => {
     const number = "6281234567011";
     const owner = await world.sim.addNumber(number);

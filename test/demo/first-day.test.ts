@@ -134,3 +134,14 @@ it("from a QR code to a kill without loss, by clicks alone", { timeout: 240_000 
     expect(await play.locator(`[data-count="${count}"] dd`).innerText()).toBe("0");
   await context.close();
 });
+
+it("the console's address that is printed opens it signed in", { timeout: 120_000 }, async () => {
+  const context = await browser.newContext({ locale: "en-GB" });
+  const desk = await context.newPage();
+  await desk.goto(opened.consoleUrl);
+  await desk.getByRole("navigation").getByRole("link", { name: "Webhooks" }).waitFor();
+  // Nobody reads the token over a shoulder, or finds it in the history.
+  expect(desk.url()).toMatch(new RegExp(`:${new URL(opened.baseUrl).port}/console`));
+  expect(desk.url()).not.toMatch(/token/);
+  await context.close();
+});

@@ -13,6 +13,8 @@ import { playgroundUrl, servePlayground } from "./server.ts";
 export interface OpenPlayground {
   /** With the token that lets a browser in. */
   url: string;
+  /** Leads to the gateway's console, signed in. It has the token too. */
+  consoleUrl: string;
   /** Of the gateway. */
   baseUrl: string;
   apiKey: string;
@@ -68,5 +70,10 @@ export async function openPlayground(options: OpenOptions): Promise<OpenPlaygrou
     cleanup.add(() => server.close());
     return new URL(url).origin;
   });
-  return { url, baseUrl: services.gateway.baseUrl, apiKey: services.apiKey };
+  return {
+    url,
+    consoleUrl: `${url}&open=console`,
+    baseUrl: services.gateway.baseUrl,
+    apiKey: services.apiKey,
+  };
 }

@@ -15,13 +15,14 @@ interface ShowOptions extends Omit<OpenOptions, "onTrouble"> {
 /** Opens the playground, says where it is, and stays until somebody ends it. */
 export async function showPlayground(options: ShowOptions): Promise<never> {
   const { write, paint, opens, cleanup, hints = [] } = options;
-  const { url, baseUrl, apiKey } = await openPlayground({
+  const { url, consoleUrl, baseUrl, apiKey } = await openPlayground({
     ...options,
     onTrouble: (text) => write(`  ${paint.yellow("!")} ${text}`),
   });
   const ends = opens ? "It opens in your browser. Ctrl-C ends." : "Open it in a browser. Ctrl-C ends.";
   write("");
   write(`  ${paint.dim("Playground")}  ${paint.bold(url)}`);
+  write(`  ${paint.dim("Console")}     ${consoleUrl}`);
   write(`  ${paint.dim("Base URL")}    ${baseUrl}`);
   write(`  ${paint.dim("API key")}     ${apiKey}`);
   write("");
