@@ -73,6 +73,8 @@ describe("GET /messages", () => {
     await world.gateway.post("/send-message", { ...send, message: "by a program" }, byKey);
     await world.sim.typeAsOwner(SHOP, BEN, "by hand");
     await until(async () => (await messages(`chat=${BEN}&q=hand`)).length === 1);
+    const takenOver = async () => (await world.gateway.get(`/chats?chat=${BEN}`, world)).body["data"][0];
+    await until(async () => (await takenOver()).taken_over_until !== null);
     await world.gateway.delete(`/chats/${BEN}/takeover?sender=${SHOP}`, world);
     await world.sim.sendText(BEN, SHOP, "ping");
     await until(async () => (await messages(`chat=${BEN}&q=pong`)).length === 1);

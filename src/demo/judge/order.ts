@@ -26,12 +26,28 @@ export function judgeOrder(evidence: Evidence, script: Script): string[] {
   // A webhook's late answer leaves when it comes.
   const answers = outbox.filter(({ inboxId, late }) => inboxId !== null && !late);
   const answeredRank = new Map(answers.map(({ waId, inboxId }) => [waId, inboxId!]));
-  for (const [chat, rows] of groupBy(answers, ({ number, chat: name }) => `${number}, chat ${name}`))
+  const cameAs = new Map(inbox.map(({ id, waId }) => [id, waId]));
+  const attemptsOf = groupBy(evidence.attempts, ({ waId }) => waId);
+  const told = (waId: string): string => describe(waId, attemptsOf.get(waId) ?? []);
+  /** Adds to what was found from `first` on what is known of the messages that it names. */
+  const explain = (first: number, messages: readonly (readonly [shown: string, waId: string])[]): void => {
+    for (let at = first; at < found.length; at++) {
+      const named = messages.filter(([shown]) => found[at]!.includes(shown));
+      found[at] += [...named.map(([, waId]) => told(waId)), killed(script)].join("; ");
+    }
+  };
+  for (const [chat, rows] of groupBy(answers, ({ number, chat: name }) => `${number}, chat ${name}`)) {
+    const before = found.length;
     compare(
       `answered by ${chat}`,
       rows.map(({ waId }) => waId),
       answeredRank,
     );
+    explain(
+      before,
+      rows.map(({ waId, inboxId }) => [waId, cameAs.get(inboxId!) ?? "unknown"]),
+    );
+  }
 
   const outboxRank = new Map(outbox.map(({ number, waId, id }) => [`${number} ${waId}`, id]));
   const firstArrivals = arrived.filter(({ device, ordinal }) => device === 0 && ordinal === 1);
@@ -43,17 +59,17 @@ export function judgeOrder(evidence: Evidence, script: Script): string[] {
       outboxRank,
     );
 
-  const attemptsOf = groupBy(evidence.attempts, ({ waId }) => waId);
   const waIdRank = new Map(
     inbox.filter(({ waId }) => !isLate(attemptsOf.get(waId))).map(({ waId, id }) => [waId, id]),
   );
-  const told = (waId: string): string => describe(waId, attemptsOf.get(waId) ?? []);
   for (const [chat, events] of groupBy(script.events ?? [], (event) => event.chat)) {
     const before = found.length;
     const ids = [...new Set(events.map(({ id }) => id))];
     compare(`told to the webhook of ${chat}`, ids, waIdRank);
-    for (let at = before; at < found.length; at++)
-      found[at] += [...ids.filter((id) => found[at]!.includes(id)).map(told), killed(script)].join("; ");
+    explain(
+      before,
+      ids.map((id) => [id, id]),
+    );
   }
   return found;
 }

@@ -527,7 +527,7 @@ describe("receivers that misbehave", () => {
         "from the bot",
       ]),
     );
-    expect(told(shop)).toEqual(["bot one", "bot one", "two", "bot three"]);
+    await vi.waitFor(() => expect(told(shop)).toEqual(["bot one", "bot one", "two", "bot three"]));
   });
 
   it.each([
