@@ -81,10 +81,15 @@ async function fetchWhole(request: Request, ms: number, dispatcher: Agent): Prom
 const notAnswered = (ms: number): string => `the server has not answered within ${ms / SECOND_MS} s`;
 const isTimeout = (error: unknown): boolean => (error as { name?: string }).name === "TimeoutError";
 
+/** Ends a request that takes too long. */
+export type Within = <T>(request: Promise<T>) => Promise<T>;
+
 /** One client of a server, each request of which has a time limit. */
 export interface ServerClient {
   /** @throws {BatchFailed}: `uncertain` when the server may have done it */
   ask<T>(work: (client: Client) => Promise<T>): Promise<T>;
+  /** The same for work of several requests, each of them `within` its time. */
+  askOften<T>(work: (client: Client, within: Within) => Promise<T>): Promise<T>;
   reconnect(): void;
   close(): void;
 }
@@ -99,14 +104,17 @@ export function connectToServer({
   // The client throws a whole result away when one of its integers is beyond 2^53.
   const client = clientOf({ url, authToken, requestMs, intMode: "bigint" });
   const late = (): Error => new Error(notAnswered(requestMs));
+  const within: Within = (request) => time.deadline(requestMs + GRACE_MS, request, late);
+  async function askOften<T>(work: (client: Client, within: Within) => Promise<T>): Promise<T> {
+    try {
+      return await work(client, within);
+    } catch (error) {
+      throw toBatchFailed(error);
+    }
+  }
   return {
-    async ask(work) {
-      try {
-        return await time.deadline(requestMs + GRACE_MS, work(client), late);
-      } catch (error) {
-        throw toBatchFailed(error);
-      }
-    },
+    askOften,
+    ask: (work) => askOften(() => within(work(client))),
     reconnect: () => void client.reconnect(),
     close: () => client.close(),
   };

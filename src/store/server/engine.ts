@@ -8,7 +8,7 @@ import type { RawRows } from "../query.ts";
 import type { RowSource } from "../reading.ts";
 import type { Statement } from "../store.ts";
 import { isTooMuch, readInParts } from "./parts.ts";
-import { connectToServer, toRawRows, type ServerAddress } from "./client.ts";
+import { connectToServer, toRawRows, type ServerAddress, type Within } from "./client.ts";
 import { NOT_DURABLE } from "./durability.ts";
 import { createFence } from "./fence.ts";
 
@@ -166,7 +166,7 @@ async function before(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Reads from a libSQL server; each read is one request. A lost answer of a read is no uncertainty: it can be read again. */
+/** Reads from a libSQL server; a read is one request, or several when there is much. A lost answer of a read is no uncertainty: it can be read again. */
 export function createServerReader(address: ServerAddress): RowSource {
   const server = connectToServer(address);
   let closed = false;
@@ -174,7 +174,7 @@ export function createServerReader(address: ServerAddress): RowSource {
     async read(statement) {
       if (closed) throw new BatchFailed("unavailable", null, new Error("it is closed"));
       try {
-        return await server.ask((client) => readAll(client, statement));
+        return await server.askOften((client, within) => readAll(client, within, statement));
       } catch (error) {
         const { kind, index, cause } = error as BatchFailed;
         throw new BatchFailed(kind === "uncertain" ? "unavailable" : kind, index, cause);
@@ -188,12 +188,12 @@ export function createServerReader(address: ServerAddress): RowSource {
   };
 }
 
-async function readAll(client: Client, statement: Statement): Promise<RawRows> {
+async function readAll(client: Client, within: Within, statement: Statement): Promise<RawRows> {
   try {
-    return toRawRows(await client.execute(statement));
+    return toRawRows(await within(client.execute(statement)));
   } catch (error) {
     if (!isTooMuch(error)) throw error;
-    return readInParts(client, statement);
+    return readInParts(client, within, statement);
   }
 }
 

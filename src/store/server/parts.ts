@@ -1,7 +1,7 @@
 import type { Client } from "@libsql/client";
 import type { RawRows } from "../query.ts";
 import type { Statement } from "../store.ts";
-import { toRawRows } from "./client.ts";
+import { toRawRows, type Within } from "./client.ts";
 
 /** Rows in the first part; fewer when these are still too much. */
 const ROWS_AT_FIRST = 64;
@@ -16,15 +16,19 @@ export const isTooMuch = (error: unknown): boolean =>
  *
  * @throws what the client throws, also when a single row is too much
  */
-export async function readInParts(client: Client, { sql, args }: Statement): Promise<RawRows> {
+export async function readInParts(
+  client: Client,
+  within: Within,
+  { sql, args }: Statement,
+): Promise<RawRows> {
   let all: RawRows = { columns: [], values: [] };
   let most = ROWS_AT_FIRST;
-  let transaction = await client.transaction("read");
+  let transaction = await within(client.transaction("read"));
   try {
     for (;;) {
       try {
         const part = `SELECT * FROM (${sql}) LIMIT ${most} OFFSET ${all.values.length}`;
-        const { columns, values } = toRawRows(await transaction.execute({ sql: part, args }));
+        const { columns, values } = toRawRows(await within(transaction.execute({ sql: part, args })));
         all = { columns, values: [...all.values, ...values] };
         if (values.length < most) return all;
       } catch (error) {
@@ -32,7 +36,7 @@ export async function readInParts(client: Client, { sql, args }: Statement): Pro
         most = Math.max(1, Math.floor(most / 4));
         // From the beginning: the server may have ended the transaction with its refusal.
         transaction.close();
-        transaction = await client.transaction("read");
+        transaction = await within(client.transaction("read"));
         all = { columns: [], values: [] };
       }
     }
