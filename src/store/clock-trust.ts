@@ -7,8 +7,8 @@ export const LARGEST_BELIEVED_JUMP_MS = DAY_MS;
 const BELIEVED_AFTER_MS = 7 * DAY_MS;
 
 /**
- * Whether the host's clock may decide that something is old enough to be deleted, or forgotten. A clock that is a month ahead would make
- * all of it old at once, and with it everything that keeps a message from being handled twice.
+ * Whether the host's clock may decide that something is old enough to be deleted or forgotten, or due to be sent. A clock that is
+ * a month ahead would make all of it old at once, and with it everything that keeps a message from being handled twice.
  */
 export interface ClockTrust {
   isTrusted(): boolean;
@@ -43,18 +43,18 @@ export function createClockTrust(
         if (doubted === null)
           log.error(
             { days },
-            "according to WhatsApp, the clock is wrong by days; set it. Until then, no old data is deleted",
+            "according to WhatsApp, the clock is wrong by days; set it. Until then, no old data is deleted, and nothing scheduled is sent",
           );
         doubted = 0;
       } else if (doubted !== null) {
-        log.info("WhatsApp confirms the clock; old data is deleted again");
+        log.info("WhatsApp confirms the clock; old data is deleted again, and scheduled messages are sent");
         doubted = null;
       }
     },
     doubt(ranFor = 0) {
       doubted = ranFor;
       log.warn(
-        "the clock jumped ahead by more than a day; no old data is deleted until WhatsApp confirms the time",
+        "the clock jumped ahead by more than a day; no old data is deleted and nothing scheduled is sent until WhatsApp confirms the time",
       );
     },
     passed(ms) {

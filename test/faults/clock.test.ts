@@ -134,3 +134,41 @@ it(
     expect(await idsPerText(world, BEN)).toEqual({ once: 1 });
   },
 );
+
+it(
+  "31 days ahead: nothing that is scheduled leaves early, and what is due leaves once when the clock is right again",
+  { timeout: 240_000 },
+  async () => {
+    const { world, set } = await openShopWithClock();
+    const { gateway, sim, key } = world;
+    const schedule = async (message: string, seconds: number): Promise<void> => {
+      const sendAt = new Date(Date.now() + seconds * 1_000).toISOString();
+      const asked = { sender: SHOP, number: BEN, message, send_at: sendAt };
+      expect((await gateway.post("/send-message", asked, { key })).status).toBe(202);
+    };
+    const scheduled = async () =>
+      (await gateway.get("/scheduled", { key })).body["data"].map((one: { message: string }) => one.message);
+    await schedule("soon", 30);
+    await schedule("later", HOUR_S);
+
+    set(31 * DAY_S);
+    await until(() =>
+      gateway.output().includes("nothing scheduled is sent until WhatsApp confirms the time"),
+    );
+    // It looks each second what is due.
+    const looked = (await gatewayTime(world)) + 4_000;
+    await until(async () => (await gatewayTime(world)) > looked);
+    await send(world, BEN, "now");
+    await sim.waitForMessage(BEN, { from: SHOP, text: "now" }, 30_000);
+    expect(await idsPerText(world, BEN)).toEqual({ now: 1 });
+    expect((await scheduled()).toSorted()).toEqual(["later", "soon"]);
+
+    set(0);
+    await gateway.restart();
+    await world.online(SHOP);
+    await sim.waitForMessage(BEN, { from: SHOP, text: "soon" }, 60_000);
+    await sim.settle();
+    expect(await idsPerText(world, BEN)).toEqual({ now: 1, soon: 1 });
+    expect(await scheduled()).toEqual(["later"]);
+  },
+);
