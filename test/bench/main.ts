@@ -5,6 +5,7 @@ import { readOptions } from "../_setup/program-options.ts";
 import { benchBots } from "./bots.ts";
 import { benchCluster } from "./cluster.ts";
 import { benchConsole } from "./console.ts";
+import { benchDue } from "./due.ts";
 import { type Round, measure, median, range } from "./figures.ts";
 import { call, createAccount, link } from "./gateway-client.ts";
 import { benchMedia } from "./media.ts";
@@ -33,6 +34,7 @@ same run the same work by a bare echo on Baileys. Rounds alternate; medians. Mac
   npm run bench -- --cluster        what a message costs among several nodes
   npm run bench -- --year           what a year of data costs; --folder DIR keeps it, it is made once
   npm run bench -- --console        the console in a browser, with ten thousand chats and a hundred thousand messages
+  npm run bench -- --due            ten thousand messages that are due at once, and another number meanwhile
   npm run bench -- --slow-disk MS   what so many milliseconds more for each flush of the disk cost
   npm run bench -- --traces         what spans cost while nobody listens
   npm run bench -- --runtimes       versions of Node, and Bun
@@ -61,6 +63,7 @@ const values = readOptions(HELP, {
   cluster: { type: "boolean", default: false },
   year: { type: "boolean", default: false },
   console: { type: "boolean", default: false },
+  due: { type: "boolean", default: false },
   folder: { type: "string" },
   "slow-disk": { type: "string" },
 });
@@ -80,6 +83,12 @@ if (values.cluster) {
     numbers: 12,
     say: console.log,
   });
+  process.exit(0);
+}
+if (values.due) {
+  requireBuild();
+  await benchDue({ messages: Number(values.messages ?? 10_000), say: console.log });
+  endAll();
   process.exit(0);
 }
 if (values.console) {

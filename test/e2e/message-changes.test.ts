@@ -125,17 +125,25 @@ it("loses and doubles nothing when the gateway is killed in between, and keeps t
   const edited = await edit(world, first, "Right");
   const second = await say(world, { message: "Gone" });
   const reaction = await gateway.post(`/messages/${first}/reaction`, { emoji: "👍" }, { key });
-  expect([edited.status, reaction.status]).toEqual([202, 202]);
+  const back = await remove(world, first);
+  expect([edited.status, reaction.status, back.status]).toEqual([202, 202, 202]);
   await gateway.kill();
   await sim.faults.releaseAcks({ number: SHOP });
   await sim.faults.releaseDeliveries({ number: SHOP });
   await gateway.restart();
   await world.online(SHOP);
-  await sim.waitForMessage(ANA, { id: reaction.body.id });
+  await sim.waitForMessage(ANA, { id: back.body.id });
   const gone = await remove(world, second);
   await sim.waitForMessage(ANA, { id: gone.body.id });
   const ids = (await sim.transcript({ contact: ANA })).map(({ id }) => id);
-  expect([...new Set(ids)]).toEqual([first, edited.body.id, second, reaction.body.id, gone.body.id]);
+  expect([...new Set(ids)]).toEqual([
+    first,
+    edited.body.id,
+    second,
+    reaction.body.id,
+    back.body.id,
+    gone.body.id,
+  ]);
 });
 
 it("refuses what is too old, not its own, or has no text", async () => {
