@@ -28,8 +28,9 @@ async function post({ gateway, attacker: { key } }: Arena, body: string): Promis
   if (!FINE.has(status)) throw new Error(`${body.slice(0, 80)} was answered with ${status}`);
 }
 
-/** Answering and closing takes a second at most; a busy machine may take its time. */
-const PATIENCE_MS = 15_000;
+/** More than a body may have, with what the kernels on both sides hold. */
+const MOST_READ = 64 * 1_048_576;
+const CHUNK = 65_536;
 
 /** A body without an end. @throws when the gateway goes on reading it */
 async function pour({ connect, attacker: { key } }: Arena): Promise<void> {
@@ -42,10 +43,9 @@ async function pour({ connect, attacker: { key } }: Arena): Promise<void> {
   socket.write(
     `${[...head, "Content-Type: application/json", "Transfer-Encoding: chunked"].join("\r\n")}\r\n\r\n`,
   );
-  const chunk = `10000\r\n${"x".repeat(65_536)}\r\n`;
-  const began = performance.now();
-  while (socket.writable && !socket.readableEnded) {
-    if (performance.now() - began > PATIENCE_MS) throw new Error("a body without an end was read on and on");
+  const chunk = `${CHUNK.toString(16)}\r\n${"x".repeat(CHUNK)}\r\n`;
+  for (let written = 0; socket.writable && !socket.readableEnded; written += CHUNK) {
+    if (written > MOST_READ) throw new Error("a body without an end was read on and on");
     const isFull = !socket.write(chunk);
     if (isFull) await Promise.race([ended, new Promise((resolve) => void socket.once("drain", resolve))]);
     await new Promise(setImmediate);
