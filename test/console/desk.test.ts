@@ -144,4 +144,39 @@ describe("the operator", () => {
     expect(await faults(page, "operator-log")).toEqual([]);
     await page.context().close();
   });
+
+  it("makes an account, changes its plan, stops it, and deletes it with everything that it has", async () => {
+    const page = await world.open("/operator/accounts", { operator: true });
+    await page.getByRole("button", { name: "New account" }).first().click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name").fill("Bakery");
+    await dialog.getByRole("button", { name: "New account" }).click();
+    await dialog.getByText("This is its first key").waitFor();
+    const key = (await dialog.locator("code").textContent())!.trim();
+    expect((await world.gateway.get("/account", { key })).body["data"]).toMatchObject({ name: "Bakery" });
+    await dialog.getByRole("button", { name: "Close" }).last().click();
+
+    const row = page.getByRole("listitem").filter({ hasText: "Bakery" });
+    const choose = async (action: string): Promise<void> => {
+      await row.getByRole("button", { name: "Actions for Bakery" }).click();
+      await page.getByRole("menuitem", { name: action, exact: true }).click();
+    };
+    await choose("Plan: pro");
+    await row.getByText("pro", { exact: true }).waitFor();
+    await choose("Disable");
+    await row.getByText("Disabled").waitFor();
+    expect((await world.gateway.get("/account", { key })).status).not.toBe(200);
+    await choose("Enable");
+    await row.getByText("Disabled").waitFor({ state: "detached" });
+    expect((await world.gateway.get("/account", { key })).body["data"]).toMatchObject({ plan: "pro" });
+
+    await choose("Delete");
+    const confirm = page.getByRole("dialog");
+    expect(await confirm.getByRole("button", { name: "Delete" }).isDisabled()).toBe(true);
+    await confirm.getByRole("textbox").fill("Bakery");
+    await confirm.getByRole("button", { name: "Delete" }).click();
+    await row.waitFor({ state: "detached" });
+    expect((await world.gateway.get("/account", { key })).status).toBe(401);
+    await page.context().close();
+  });
 });

@@ -21,7 +21,7 @@ afterAll(() => closeConsole(world));
 /** A page of a key with these rights, and what the gateway refused it. */
 async function openWith(
   permissions: string[],
-  limits: { devices?: string[] } = {},
+  limits: { devices?: string[]; recipients?: string[] } = {},
 ): Promise<{ page: Page; refused: string[]; go(path: string): Promise<void> }> {
   const { body } = await world.gateway.post("/api-keys", { name: "Some", permissions, ...limits }, world);
   const page = await world.open("/", { key: body["api_key"] });
@@ -69,6 +69,17 @@ it("a key for one number links no other one, and makes a link for its own", asyn
     .getByRole("dialog")
     .getByText(/\/console\/link#/)
     .waitFor();
+  expect(refused).toEqual([]);
+  await page.context().close();
+});
+
+it("a key for some recipients is shown no changes of the account", async () => {
+  const rights = ["devices", "messages", "keys"];
+  const { page, refused, go } = await openWith(rights, { recipients: ["49151*"] });
+  for (const path of ["/home", "/numbers", "/chats"]) await go(path);
+  await go("/account");
+  await page.getByRole("meter", { name: "Numbers" }).waitFor();
+  expect(await page.getByText("Changes", { exact: true }).count()).toBe(0);
   expect(refused).toEqual([]);
   await page.context().close();
 });

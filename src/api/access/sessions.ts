@@ -89,6 +89,7 @@ const sessionView = ({ config }: Pick<App, "config">, session: Session) => ({
   account: accountOf(session.caller?.account ?? null),
   permissions: session.kind === "operator" ? ["*"] : session.caller!.permissions,
   devices: session.caller?.devices ?? null,
+  recipients: session.caller?.recipients ?? null,
   csrf: session.csrfToken,
   ...(config.playgroundUrl !== null && session.kind !== "link" && { playground: config.playgroundUrl }),
   ...timesOf(session),

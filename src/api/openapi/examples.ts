@@ -106,6 +106,7 @@ const session = {
   account: { id: ACCOUNT, name: "Corner shop" },
   permissions: ["*"],
   devices: null,
+  recipients: null,
   csrf: "nY0cFJ0o6xG0m3k8bq2dH4sV7w1zT5uL9aRpXeCiQyM",
   ...sessionTimes,
 };

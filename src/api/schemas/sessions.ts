@@ -19,6 +19,7 @@ export const session = z
     account: account.meta({ description: "For the operator: the chosen account, or null" }),
     permissions: z.array(z.enum(PERMISSIONS)),
     devices: z.array(z.string()).nullable(),
+    recipients: z.array(z.string()).nullable(),
     csrf: z
       .string()
       .meta({ description: "Send it as `X-CSRF-Token` with every request that changes something" }),

@@ -11,6 +11,7 @@ export interface Session {
   permissions: string[];
   /** Numbers that it is limited to, or null. */
   devices: string[] | null;
+  recipients: string[] | null;
   csrf: string;
   /** The simulator's phones, in development. */
   playground?: string;
@@ -30,7 +31,7 @@ const generation = ref(0);
 let asked: Promise<void> | null = null;
 
 const scopeOf = (one: Session | null): string =>
-  one === null ? "" : [one.kind, one.account?.id, ...one.permissions, ...(one.devices ?? [])].join(" ");
+  one === null ? "" : [one.kind, one.account?.id, ...one.permissions, ...(one.devices ?? []), ...(one.recipients ?? [])].join(" ");
 
 function take(next: Session | null): void {
   const other = session.value !== null && next !== null && scopeOf(session.value) !== scopeOf(next);
@@ -111,8 +112,11 @@ export const mayAddNumbers = (): boolean =>
 /** May it make a link for a number? It gives all that the link gives. */
 export const mayMakeLinks = (): boolean => ["devices", "qr", "webhooks"].every(may);
 
-/** May it read what was changed in the account? Of some numbers there is no list. */
-export const mayReadLog = (): boolean => may("keys") && (session.value?.devices ?? null) === null;
+/** May it read what was changed in the account? Of some numbers or recipients there is no list. */
+export const mayReadLog = (): boolean =>
+  may("keys") &&
+  (session.value?.devices ?? null) === null &&
+  (session.value?.recipients ?? null) === null;
 
 const isOperator = computed(() => session.value?.kind === "operator");
 const account = computed(() => session.value?.account ?? null);

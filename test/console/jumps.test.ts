@@ -1,0 +1,61 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { closeConsole, openConsole, type ConsoleWorld } from "../_setup/console-world.ts";
+import { stored } from "./chats-traffic.ts";
+
+const SHOP = "6281234567001";
+const WRITER = "447700900555";
+const DAY_S = 86_400;
+/** More than the page reads at once. */
+const LINES = 140;
+
+let world: ConsoleWorld;
+let old: string;
+let quoting: string;
+beforeAll(async () => {
+  world = await openConsole();
+  await world.link(SHOP);
+  await world.sim.addContact(WRITER, { name: "Talkative" });
+  const timestamp = Math.floor(Date.now() / 1_000) - 9 * DAY_S;
+  old = (await world.sim.sendText(WRITER, SHOP, "nine days ago", { timestamp })).id;
+  for (let n = 1; n <= LINES; n++) await world.sim.sendText(WRITER, SHOP, `line ${n}`);
+  const quoted = { id: old, participant: WRITER, text: "nine days ago" };
+  quoting = (await world.sim.sendText(WRITER, SHOP, "as I wrote", { quoted })).id;
+  await stored(world, quoting);
+});
+afterAll(() => closeConsole(world));
+
+const message = (page: Page, id: string) => page.locator(`[data-message="${id}"]`);
+async function open(): Promise<Page> {
+  const page = await world.open(`/chats/${SHOP}/${WRITER}`);
+  await message(page, quoting).waitFor();
+  expect(await message(page, old).count()).toBe(0);
+  return page;
+}
+
+describe("a message that is pages away", () => {
+  it("is led to by its quote, and the newest by a button", async () => {
+    const page = await open();
+    await message(page, quoting).getByRole("button", { name: /nine days ago/ }).click();
+    await message(page, old).waitFor();
+    await page.getByRole("button", { name: "To the latest" }).click();
+    await message(page, quoting).waitFor();
+    await page.context().close();
+  });
+
+  it("is found by its date", async () => {
+    const page = await open();
+    await page.getByRole("button", { name: "Jump to a date" }).click();
+    const day = new Date(Date.now() - 9 * DAY_S * 1_000);
+    const local = await page.evaluate((at) => {
+      const date = new Date(at);
+      return [date.getFullYear(), date.getMonth() + 1, date.getDate()]
+        .map((part) => String(part).padStart(2, "0"))
+        .join("-");
+    }, day.getTime());
+    await page.getByLabel("Date").fill(local);
+    await page.getByRole("dialog").getByRole("button", { name: "Go" }).click();
+    await message(page, old).waitFor();
+    await page.context().close();
+  });
+});
