@@ -25,8 +25,9 @@ export interface StoredFiles {
   remove(name: string): Promise<void>;
 }
 
+/** A file may wait for its message's time for a year: it is as old as its upload, which is made when the message leaves. */
 const EXPIRE = `delete from media_files where rowid in (select rowid from media_files
-  where created_at < ? and id not in (select value from json_each(?)) limit ${AT_ONCE})`;
+  where created_at < ?1 and coalesce(uploaded_at, 0) < ?1 and id not in (select value from json_each(?2)) limit ${AT_ONCE})`;
 
 /** Parts of uploads are found among all files by what their ids begin with, not by their age. */
 const EXPIRE_PARTS = `delete from media_files where rowid in (select rowid from media_files
