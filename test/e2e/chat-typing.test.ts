@@ -24,7 +24,24 @@ const show = ({ gateway, key }: World, chat: string, fields: object = {}) =>
 const shown = ({ sim }: World, contact: string): Promise<number> =>
   sim.countStanzas({ contact, tag: "chatstate", direction: "out" });
 
-it("a contact sees that the number types, and that it stops by itself", async () => {
+/** What the contact's phone was told, in order, and when. */
+async function seen(
+  { sim }: World,
+  contact: string,
+): Promise<{ at: number; state: string; media?: string }[]> {
+  const told = await sim.stanzas({ contact, tag: "chatstate", direction: "out" });
+  return told.flatMap(({ at, children, childAttrs }) =>
+    children.map((state, index) => {
+      const media = childAttrs[index]!["media"];
+      return { at, state, ...(media !== undefined && { media }) };
+    }),
+  );
+}
+const COMPOSING = { at: expect.any(Number), state: "composing" };
+const RECORDING = { ...COMPOSING, media: "audio" };
+const PAUSED = { at: expect.any(Number), state: "paused" };
+
+it("a contact sees that the number types or records, and that it stops by itself", async () => {
   const world = await openShop();
   expect(await show(world, ANA, { seconds: 1 })).toMatchObject({
     status: 200,
@@ -35,8 +52,37 @@ it("a contact sees that the number types, and that it stops by itself", async ()
   expect((await show(world, ANA, { state: "recording", seconds: 25 })).status).toBe(200);
   expect((await show(world, ANA, { state: "paused" })).status).toBe(200);
   await until(async () => (await shown(world, ANA)) === 4);
-  const states = await world.sim.stanzas({ contact: ANA, tag: "chatstate", direction: "out" });
-  expect(states.flatMap(({ children }) => children)).toEqual(["composing", "paused", "composing", "paused"]);
+  expect(await seen(world, ANA)).toEqual([COMPOSING, PAUSED, RECORDING, PAUSED]);
+});
+
+it("shows it for five seconds when nobody says how long", async () => {
+  const world = await openShop();
+  expect((await show(world, ANA)).status).toBe(200);
+  await until(async () => (await shown(world, ANA)) === 2);
+  const [begun, ended] = await seen(world, ANA);
+  expect([begun, ended]).toEqual([COMPOSING, PAUSED]);
+  // Neither the least nor the most that may be asked for, on however busy a machine.
+  expect(ended!.at - begun!.at).toBeGreaterThan(4_000);
+  expect(ended!.at - begun!.at).toBeLessThan(20_000);
+});
+
+it("a key shows it to its own recipients alone", async () => {
+  const world = await openShop();
+  const { sim, gateway } = world;
+  const { id } = await sim.sendText(BEN, SHOP, "Hello?");
+  await until(async () => (await gateway.get(`/messages/${id}`, { key: world.key })).status === 200);
+  const limited = { name: "Ben alone", permissions: ["messages"], recipients: [BEN] };
+  const { body } = await gateway.post("/api-keys", limited, { key: world.key });
+  const bens = { ...world, key: body["api_key"] as string };
+  for (const state of ["typing", "recording", "paused"])
+    expect(await show(bens, ANA, { state })).toMatchObject({
+      status: 404,
+      body: { errors: { code: "NOT_FOUND" } },
+    });
+  expect((await show(bens, BEN, { state: "recording" })).status).toBe(200);
+  await until(async () => (await shown(world, BEN)) === 1);
+  expect(await seen(world, BEN)).toEqual([RECORDING]);
+  expect(await seen(world, ANA)).toEqual([]);
 });
 
 it("who wrote sees that it was read, once, and nobody does who is not to be told", async () => {

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { removeFolder } from "../_setup/folders.ts";
 import { startReceiver } from "../_setup/receiver.ts";
 import { openWorld, until, type World } from "../_setup/world.ts";
-import { png } from "../unit/media/samples.ts";
+import { mp4, opus, png } from "../unit/media/samples.ts";
 
 const SHOP = "31600000001";
 const ANA = "4915100000001";
@@ -32,6 +32,13 @@ const sendPicture = ({ gateway, key }: World, fields: object) =>
     { sender: SHOP, number: ANA, media_type: "image", data: PICTURE, ...fields },
     { key },
   );
+
+/** As phones record it, so that nothing has to be converted. */
+const sendVoice = ({ gateway, key }: World, fields: object) => {
+  const data = opus().toString("base64");
+  const note = { sender: SHOP, number: ANA, media_type: "audio", ptt: "vn", data, ...fields };
+  return gateway.post("/send-media", note, { key });
+};
 
 const jid = (number: string): string => `${number}@s.whatsapp.net`;
 
@@ -102,12 +109,18 @@ describe("what every send takes", () => {
     const { body } = await say(world, { typing: 1 });
     expect(body.results[0].state).toBe("sent");
     await sim.waitForMessage(ANA, { id: body.id });
+    const note = await sendVoice(world, { typing: 1 });
+    expect(note).toMatchObject({ status: 200, body: { results: [{ state: "sent" }] } });
+    expect(await sim.waitForMessage(ANA, { id: note.body.id })).toMatchObject({ kind: "voice" });
+
     const shown = await sim.stanzas({ contact: ANA, tag: "chatstate", direction: "out" });
-    expect(shown.flatMap(({ children }) => children)).toEqual(["composing"]);
-    const [typed] = shown;
+    expect(shown.flatMap(({ children }) => children)).toEqual(["composing", "composing"]);
+    expect(shown.flatMap(({ childAttrs }) => childAttrs)).toEqual([{}, { media: "audio" }]);
     const messages = await sim.stanzas({ contact: ANA, tag: "message", direction: "out" });
-    const message = messages.find(({ attrs }) => attrs["id"] === body.id);
-    expect(message!.at - typed!.at).toBeGreaterThanOrEqual(900);
+    for (const [index, { id }] of [body, note.body].entries()) {
+      const message = messages.find(({ attrs }) => attrs["id"] === id);
+      expect(message!.at - shown[index]!.at).toBeGreaterThanOrEqual(900);
+    }
     for (const typing of [11, -1, "soon"]) expect((await say(world, { typing })).status).toBe(400);
   });
 
@@ -130,6 +143,31 @@ describe("what every send takes", () => {
     expect(await sendPicture(world, { view_once: "perhaps" })).toMatchObject(refused);
     const place = { sender: SHOP, number: ANA, latitude: 1, longitude: 2, view_once: 1 };
     expect(await gateway.post("/send-location", place, { key })).toMatchObject(refused);
+  });
+
+  it("lets a voice note and a video be opened once as well", async () => {
+    const world = await openShop();
+    const { sim } = world;
+    const film = { media_type: "video", data: mp4().toString("base64"), caption: "Secret" };
+    for (const [kind, send] of [
+      ["voice", (once: boolean) => sendVoice(world, { view_once: once })],
+      ["video", (once: boolean) => sendPicture(world, { ...film, view_once: once })],
+    ] as const) {
+      const once = await send(true);
+      const arrived = await sim.waitForMessage(ANA, { id: once.body.id });
+      expect(arrived).toMatchObject({ kind, viewOnce: true });
+      expect((await sim.mediaOf(ANA, once.body.id)).bytes.length).toBeGreaterThan(0);
+      const open = await send(false);
+      const again = await sim.waitForMessage(ANA, { id: open.body.id });
+      expect(again).toMatchObject({ kind });
+      expect(again).not.toHaveProperty("viewOnce");
+    }
+    // Sound that is no voice note cannot be.
+    const song = await sendVoice(world, { ptt: undefined, view_once: true });
+    expect(song).toMatchObject({
+      status: 400,
+      body: { errors: { fields: { view_once: expect.anything() } } },
+    });
   });
 
   it("never sends what has expired, and refuses times that are over or too far", async () => {

@@ -6,7 +6,11 @@ import type { Device } from "../world/accounts.ts";
 
 const KEPT = 20_000;
 
-type Total = Omit<StanzaEntry, "seq" | "at" | "attrs"> & { type: string; xmlns: string; count: number };
+type Total = Omit<StanzaEntry, "seq" | "at" | "attrs" | "childAttrs"> & {
+  type: string;
+  xmlns: string;
+  count: number;
+};
 
 /** Every stanza that crossed a connection: the newest in full, and counts of all of them. */
 export class StanzaLog {
@@ -25,15 +29,18 @@ export class StanzaLog {
   }
 
   record(direction: "in" | "out", device: Device, node: BinaryNode): void {
+    const inner = children(node);
     const shape = {
       direction,
       number: device.account.number,
       device: device.id,
       tag: node.tag,
-      children: children(node).map((child) => child.tag),
+      children: inner.map((child) => child.tag),
       enc: encTypes(node),
     };
-    this.#entries.push({ seq: ++this.#seq, at: this.#time.now(), ...shape, attrs: { ...node.attrs } });
+    const attrs = { ...node.attrs };
+    const childAttrs = inner.map((child) => child.attrs);
+    this.#entries.push({ seq: ++this.#seq, at: this.#time.now(), ...shape, attrs, childAttrs });
     if (this.#entries.length > KEPT * 1.5) this.#entries = this.#entries.slice(-KEPT);
     this.#count({ ...shape, type: node.attrs.type ?? "", xmlns: node.attrs.xmlns ?? "", count: 1 });
   }

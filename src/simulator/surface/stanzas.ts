@@ -33,6 +33,8 @@ export interface StanzaEntry {
   attrs: Record<string, string>;
   /** Tags of the direct children. */
   children: string[];
+  /** Attributes of the direct children, in their order. */
+  childAttrs: Record<string, string>[];
   /** Types of every `enc` below, in order. */
   enc: string[];
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { FileFacts, OutgoingFile, Upload } from "../../../src/model/media/media.ts";
-import type { MediaDraft } from "../../../src/model/content/drafts.ts";
+import type { Manner, MediaDraft } from "../../../src/model/content/drafts.ts";
 import type { MediaKind } from "../../../src/model/messages.ts";
 import { createSecretBox } from "../../../src/store/sealed/secret-box.ts";
 import { baileys } from "../../../src/whatsapp/baileys.ts";
@@ -59,7 +59,7 @@ function setUp(kind: MediaKind, uploadFails: UploadFailed | null = null) {
     timers: { of: async () => STAYS },
     box,
   });
-  const message = (draft: Partial<MediaDraft> = {}, jid = PERSON) => ({
+  const message = (draft: Partial<MediaDraft & Manner> = {}, jid = PERSON) => ({
     waId: "3EB0AA",
     jid,
     draft: { kind, file: "mf_1", ...draft },
@@ -111,6 +111,23 @@ describe("a message with a file", () => {
     expect(bytesOf(again!)).toBe(bytesOf(sent));
     expect(bytesOf((await composedOf(composer.compose(message(draft)))).message)).toBe(bytesOf(sent));
   });
+
+  it.each([
+    ["image", { viewOnceMessageV2: { message: { imageMessage: { viewOnce: true } } } }],
+    ["video", { viewOnceMessageV2: { message: { videoMessage: { viewOnce: true } } } }],
+    ["voice", { viewOnceMessageV2Extension: { message: { audioMessage: { viewOnce: true, ptt: true } } } }],
+  ] as const)(
+    "%s that can be opened once stands in the wrapper that phones use for it",
+    async (kind, expected) => {
+      const { composer, message } = setUp(kind);
+      const { message: sent } = await composedOf(composer.compose(message({ viewOnce: true })));
+      expect(sent).toMatchObject(expected);
+      expect(Object.keys(sent).toSorted()).toEqual(
+        ["messageContextInfo", ...Object.keys(expected)].toSorted(),
+      );
+      expect(bytesOf((await composer.again(message({ viewOnce: true })))!)).toBe(bytesOf(sent));
+    },
+  );
 
   it("carries no keys into a channel, and the handle of its upload", async () => {
     const { composer, message } = setUp("image");
