@@ -160,7 +160,11 @@ function nameOf(reply: WebhookReply): string {
 
 /** For the record: what these errors say is meant to be read by callers, anything else is not. */
 function reasonOf(error: unknown, { deviceId, id }: Delivery, log: Logger): string {
-  if (error instanceof GatewayError) return `${error.code}: ${error.message}`;
+  if (error instanceof GatewayError) {
+    const fields = Object.entries(error.details.fields ?? {});
+    const wrong = fields.map(([name, texts]) => ` ${name}: ${texts.join(" ")}`);
+    return `${error.code}: ${error.message}${wrong.join("")}`;
+  }
   if (error instanceof OutboundError) return error.message;
   const kind = error instanceof Error ? error.name : typeof error;
   log.error({ err: error, device: deviceId, delivery: id }, "could not send the file of a webhook's answer");
