@@ -4,6 +4,7 @@ import { openWorld, until, type World } from "../_setup/world.ts";
 import { png } from "../unit/media/samples.ts";
 
 const SHOP = "31600000001";
+const BAR = "31600000002";
 const ANA = "4915100000001";
 const BEN = "4915100000002";
 
@@ -124,6 +125,51 @@ it("refuses times that are over, too far, or none, and an end before the beginni
   });
   expect(await scheduled(world, `?sender=${SHOP}&chat=${BEN}`)).toMatchObject({ data: [] });
   expect((await scheduled(world, `?chat=${ANA}`)).data).toHaveLength(1);
+});
+
+it("is listed page by page, each once, and to a key only what is of its recipients and its numbers", async () => {
+  const world = await openShop();
+  const { gateway, key } = world;
+  await world.link(BAR);
+  const later = async (sender: string, number: string): Promise<string> =>
+    (await say(world, { sender, number, send_at: within(3_600_000) })).body.id;
+  const all: string[] = [];
+  for (const number of [ANA, BEN, ANA, BEN, BEN]) all.unshift(await later(SHOP, number));
+  all.unshift(await later(BAR, ANA));
+  const limited = async (limits: object): Promise<World> => {
+    const wanted = { name: "limited", permissions: ["messages"], ...limits };
+    return { ...world, key: (await gateway.post("/api-keys", wanted, { key })).body.api_key };
+  };
+  /** Follows `next` to the end. */
+  const pages = async (as: World, query = ""): Promise<string[][]> => {
+    const found: string[][] = [];
+    for (let before = ""; ;) {
+      const { data, next } = await scheduled(as, `?limit=2${query}${before}`);
+      found.push(data.map(({ id }: { id: string }) => id));
+      if (next === null) return found;
+      before = `&before=${encodeURIComponent(next)}`;
+    }
+  };
+
+  const whole = await pages(world);
+  expect(whole.flat()).toEqual(all);
+  expect(whole.every((page) => page.length <= 2)).toBe(true);
+  const [ofBar, ...ofShop] = all;
+  expect((await pages(world, `&sender=${SHOP}`)).flat()).toEqual(ofShop);
+
+  const bens = [ofShop[0], ofShop[1], ofShop[3]];
+  const forBen = await limited({ recipients: [BEN] });
+  expect((await scheduled(forBen)).data.map(({ id }: { id: string }) => id)).toEqual(bens);
+  expect((await pages(forBen)).flat()).toEqual(bens);
+  expect((await scheduled(forBen, `?chat=${ANA}`)).data).toEqual([]);
+
+  const forBar = await limited({ devices: [BAR] });
+  expect((await pages(forBar)).flat()).toEqual([ofBar]);
+  expect((await pages(forBar, `&sender=${BAR}`)).flat()).toEqual([ofBar]);
+  expect(await gateway.get(`/scheduled?sender=${SHOP}`, { key: forBar.key })).toMatchObject({
+    status: 404,
+    body: { errors: { code: "SENDER_NOT_FOUND" } },
+  });
 });
 
 it("expires at its time although the number is away", async () => {

@@ -122,7 +122,7 @@ describe("what belongs to others", () => {
         const secrets =
           caller.who === "another account"
             ? Object.values(ids)
-            : [ids["messages"]!, ids["deliveries"]!, ids["channels"]!];
+            : [ids["messages"]!, ids["scheduled"]!, ids["deliveries"]!, ids["channels"]!];
         const found = [number, lid, group, ...secrets].filter((secret) => text.includes(secret));
         // The account's keys name the numbers that they may use.
         expect([nameOf(endpoint), endpoint.path === "/api-keys" ? [] : found]).toEqual([
@@ -231,6 +231,19 @@ describe("a contact who is known by LID and number", () => {
 });
 
 describe("what is one's own", () => {
+  it("stands in the list of what is to be sent later, for each key as far as it goes", async () => {
+    const waiting = async (key: string): Promise<string[]> =>
+      (await world.gateway.get("/scheduled", { key })).body["data"].map(({ id }: { id: string }) => id);
+    const [first, second] = [owner.first.ids["scheduled"]!, owner.second.ids["scheduled"]!];
+    expect((await waiting(owner.key)).toSorted()).toEqual([first, second].toSorted());
+    expect(await waiting(owner.limitedKey)).toEqual([second]);
+    for (const key of [stranger.key, stranger.limitedKey]) {
+      const answer = await world.gateway.delete(`/messages/${first}`, { key });
+      expect(answer).toMatchObject({ status: 404, body: { errors: { code: "NOT_FOUND" } } });
+    }
+    expect(await waiting(owner.key)).toContain(first);
+  });
+
   const inOrder = keyEndpoints
     .filter((endpoint) => placesOf(endpoint).length > 0)
     .toSorted((a, b) => order(a) - order(b) || b.path.length - a.path.length);

@@ -53,6 +53,10 @@ async function addNumber(world: World, key: string, number: string, contact: str
   const sent = await gateway.post("/send-message", message, options);
   expect(sent.status).toBe(200);
   await sim.waitForMessage(contact, { id: sent.body["id"] });
+  // What waits for its time belongs to the account as well.
+  const later = { ...message, message: "see you", send_at: Math.floor(Date.now() / 1_000) + 86_400 };
+  const scheduled = await gateway.post("/send-message", later, options);
+  expect(scheduled.body["state"]).toBe("scheduled");
   const made = await gateway.post("/api-keys", { name: "spare", permissions: ["lid"] }, options);
   const channel = await sim.addChannel({ name: `Channel of ${number}`, admins: [number] });
   const registered = await gateway.post("/channels", { sender: number, channel: channel.id }, options);
@@ -68,6 +72,7 @@ async function addNumber(world: World, key: string, number: string, contact: str
     chats: contact,
     contacts: contact,
     messages: sent.body["id"],
+    scheduled: scheduled.body["id"],
     deliveries: delivery,
     "api-keys": made.body["data"].id,
   };
