@@ -210,7 +210,35 @@ describe("a conversation", () => {
     await close(page);
   });
 
-  it("keeps a draft, quotes, and shows a poll with its votes", async () => {
+  it("answers the message that was chosen, as the phone then shows it, and not the next one as well", async () => {
+    const { sim } = world;
+    const guest = "447700900777";
+    await sim.addContact(guest, { name: "Zoe" });
+    const asked = await sim.sendText(guest, SHOP, "Is the soup vegan?");
+    await stored(world, asked.id);
+    const page = await world.open(`/chats/${SHOP}/${guest}`);
+    await message(page, asked.id).hover();
+    await message(page, asked.id).getByRole("button", { name: "Actions of this message" }).click();
+    await page.getByRole("menuitem", { name: "Quote", exact: true }).click();
+    const box = page.getByRole("textbox", { name: "Write a message" });
+    await page.getByRole("menu").waitFor({ state: "detached" });
+    await until(() => box.evaluate((element) => element === document.activeElement));
+    const chosen = page.locator(".composer .quoted");
+    await chosen.getByText("Is the soup vegan?").waitFor();
+    await page.keyboard.type("It is");
+    await page.keyboard.press("Enter");
+    const arrived = await sim.waitForMessage(guest, { text: "It is" });
+    expect(arrived).toMatchObject({ quoted: { id: asked.id, text: "Is the soup vegan?" } });
+    await message(page, arrived.id).locator(".quote").getByText("Is the soup vegan?").waitFor();
+
+    await until(async () => (await chosen.count()) === 0);
+    await box.fill("And the bread");
+    await box.press("Enter");
+    expect(await sim.waitForMessage(guest, { text: "And the bread" })).not.toHaveProperty("quoted");
+    await close(page);
+  });
+
+  it("keeps a draft, and shows a poll with its votes", async () => {
     const page = await world.open(withAna);
     const box = page.getByRole("textbox", { name: "Write a message" });
     await box.fill("half a sentence");
