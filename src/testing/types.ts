@@ -17,6 +17,14 @@ export interface Reply {
   about: string | null;
   /** Digits or ids of the people that the text mentions. */
   mentions: string[];
+  /** When it was to be sent. Only of a message with `sendAt`. */
+  sendAt?: Date;
+  /** From when on it would not have been sent any more. Only of a message with `expires`, or of a timer that has an end. */
+  expires?: Date;
+  /** It can be opened once. */
+  viewOnce?: true;
+  /** It was handed on with `ctx.forward`, and is marked as forwarded. */
+  forwarded?: true;
 }
 
 /** What `expect` takes: the whole text, a regular expression, a function, or the values of some fields. */

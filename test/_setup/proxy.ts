@@ -1,8 +1,10 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
-import { createServer as createHttpServer } from "node:http";
+import { createServer as createHttpServer, type RequestListener } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
+import { certificatesOfTests } from "./gateways-again.ts";
 
 /** A proxy of a test's own that keeps account of what goes through it. */
 export interface CountingProxy {
@@ -47,7 +49,7 @@ function createTunnels() {
   }
 
   async function serve(server: Server, scheme: string): Promise<CountingProxy> {
-    server.on("connection", keep).listen(0, "127.0.0.1");
+    server.on("connection", keep).on("secureConnection", keep).listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
     let isOver = false;
@@ -72,11 +74,24 @@ function createTunnels() {
   return { open, serve, refuse: () => void refusals++ };
 }
 
+const noTunnel: RequestListener = (_request, response) => response.writeHead(405).end();
+
 /** An HTTP proxy (`CONNECT`) that wants a password; ends with the test. */
-export async function startHttpProxy(): Promise<CountingProxy> {
+export const startHttpProxy = (): Promise<CountingProxy> => startConnectProxy("http");
+
+/** The same behind TLS. Its certificate is of the tests' own authority: {@link trustingTests} makes a gateway trust that. */
+export const startHttpsProxy = (): Promise<CountingProxy> => startConnectProxy("https");
+
+/** Settings of a gateway that trusts the authority of the tests, as Node.js takes it. */
+export const trustingTests = (): Record<string, string> => ({
+  NODE_EXTRA_CA_CERTS: certificatesOfTests().caFile,
+});
+
+async function startConnectProxy(scheme: "http" | "https"): Promise<CountingProxy> {
   const { open, serve, refuse } = createTunnels();
   const wanted = `Basic ${Buffer.from(`${PROXY_USER}:${PROXY_PASSWORD}`).toString("base64")}`;
-  const server = createHttpServer((_request, response) => response.writeHead(405).end());
+  const { certificate: cert, key } = certificatesOfTests().certificates;
+  const server = scheme === "https" ? createTlsServer({ cert, key }, noTunnel) : createHttpServer(noTunnel);
   server.on("connect", (request, client: Socket) => {
     if (request.headers["proxy-authorization"] !== wanted) {
       refuse();
@@ -92,7 +107,7 @@ export async function startHttpProxy(): Promise<CountingProxy> {
       () => client.end("HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n"),
     );
   });
-  return serve(server, "http");
+  return serve(server, scheme);
 }
 
 /** A SOCKS5 proxy that wants a password (RFC 1928, RFC 1929); ends with the test. */

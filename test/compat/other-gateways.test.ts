@@ -1,78 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { until } from "../_setup/world.ts";
-import { renamed, rowsOf, type Call } from "./renamed.ts";
-import { closeShop, openShop, SHOP, SHOP_SITE, type Shop } from "./shop.ts";
+import type { Call } from "./renamed.ts";
+import { openScriptedShop, scriptOf, type ScriptedShop } from "./scripts.ts";
+import { closeShop, SHOP, SHOP_SITE } from "./shop.ts";
 
 /** Scripts as the documentation of other gateways writes them run after renaming what docs/migrating.md says, and nothing else. */
 
-let shop: Shop;
-/** `POST /send-message number`, for every field that the documentation has. */
-let documented: Set<string>;
+let shop: ScriptedShop;
 beforeAll(async () => {
-  shop = await openShop();
-  const { paths, components } = (await shop.gateway.get("/openapi.json")).body;
-  documented = new Set(
-    Object.entries<Record<string, any>>(paths).flatMap(([path, methods]) =>
-      Object.entries<any>(methods).flatMap(([method, { parameters = [], requestBody }]) => {
-        const schema = requestBody?.content["application/json"].schema ?? {};
-        const { properties = {} } = schema.$ref ? components.schemas[schema.$ref.split("/").at(-1)] : schema;
-        const names = [...Object.keys(properties), ...parameters.map(({ name }: { name: string }) => name)];
-        return names.map((name) => `${method.toUpperCase()} ${shapeOf(path)} ${name}`);
-      }),
-    ),
-  );
+  shop = await openScriptedShop();
 });
-const shapeOf = (path: string): string => path.replaceAll(/\{[^}]*\}/g, "{}");
-const knows = ({ method, path }: { method: string; path: string }, field: string): boolean =>
-  documented.has(`${method} ${shapeOf(path)} ${field}`);
 afterAll(() => closeShop(shop));
 
-/** Runs calls, and remembers which rows of the page they need. */
-function scriptOf(gateway: string) {
-  const rows = rowsOf(gateway);
-  const used = new Set<string>();
-  return {
-    rows,
-    used,
-    async run(call: string, params: Call["params"] = {}, body: Call["body"] = {}) {
-      used.add(call);
-      const { method, path, fields } = renamed(rows, { call, params, body }, knows);
-      const { key } = shop;
-      const really = JSON.parse(shop.really(JSON.stringify(fields)));
-      const query = new URLSearchParams(really as Record<string, string>).toString();
-      const { get, delete: remove, post, put, patch } = shop.gateway;
-      const asking = {
-        GET: () => get(`${path}?${query}`, { key }),
-        DELETE: () => remove(`${path}?${query}`, { key }),
-        POST: () => post(path, really, { key }),
-        PUT: () => put(path, really, { key }),
-        PATCH: () => patch(path, really, { key }),
-      }[method]!;
-      const answer = await asking();
-      expect([call, answer.status, JSON.stringify(answer.body)]).toEqual([
-        call,
-        expect.toSatisfy((status: number) => status >= 200 && status < 300),
-        expect.stringContaining('"status":true'),
-      ]);
-      return answer.body;
-    },
-  };
-}
-
-async function received(customer: string): Promise<string> {
-  const { id } = await shop.sim.sendText(customer, SHOP, "Hello");
-  await until(async () => (await shop.gateway.get(`/messages/${id}`, { key: shop.key })).status === 200);
-  return id;
-}
-
 describe("a script for WAHA", () => {
-  const waha = scriptOf("WAHA");
+  const waha = scriptOf("WAHA", () => shop);
   const session = { session: SHOP };
 
   it("sends", async () => {
     const customer = await shop.newCustomer();
     const chatId = `${customer}@c.us`;
-    const quoted = await received(customer);
+    const quoted = await shop.received(customer);
     const to = { ...session, chatId };
     const file = (name: string) => ({
       file: { mimetype: "image/png", url: `${SHOP_SITE}/${name}`, filename: name },
@@ -141,7 +87,7 @@ describe("a script for WAHA", () => {
   it("changes what it sent, reacts, reads and types", async () => {
     const customer = await shop.newCustomer();
     const chatId = `${customer}@c.us`;
-    const came = await received(customer);
+    const came = await shop.received(customer);
     await waha.run(
       "PUT /api/reaction",
       {},
@@ -166,7 +112,7 @@ describe("a script for WAHA", () => {
 
   it("looks after people, groups and the session", async () => {
     const customer = await shop.newCustomer();
-    await received(customer);
+    await shop.received(customer);
     const other = await shop.newCustomer();
     const { data } = await waha.run("GET /api/contacts/check-exists", { ...session, phone: customer });
     expect(data).toMatchObject([{ number: customer, exists: true }]);
@@ -199,14 +145,14 @@ describe("a script for WAHA", () => {
 });
 
 describe("a script for Evolution API", () => {
-  const evolution = scriptOf("Evolution API");
+  const evolution = scriptOf("Evolution API", () => shop);
   const instance = { instance: SHOP };
   const run = (call: string, body: Call["body"] = {}, query: Record<string, string> = {}) =>
     evolution.run(`${call}/{instance}`, { ...instance, ...query }, body);
 
   it("sends", async () => {
     const number = await shop.newCustomer();
-    const came = await received(number);
+    const came = await shop.received(number);
     const quoted = { key: { id: came }, message: { conversation: "Hello" } };
     const mentions = { mentionsEveryOne: false, mentioned: [number] };
     const text = await run("POST /message/sendText", {
@@ -265,7 +211,7 @@ describe("a script for Evolution API", () => {
   it("changes what it sent, reacts, reads and types", async () => {
     const number = await shop.newCustomer();
     const remoteJid = `${number}@s.whatsapp.net`;
-    const key = { remoteJid, fromMe: false, id: await received(number) };
+    const key = { remoteJid, fromMe: false, id: await shop.received(number) };
     await run("POST /message/sendReaction", { key, reaction: "🚀" });
     await run("POST /chat/markMessageAsRead", { readMessages: [key] });
     await run("POST /chat/sendPresence", { number, options: { delay: 1200, presence: "composing", number } });

@@ -134,3 +134,29 @@ it("of a group is a picture that its members see, and that only those set who ma
   });
   expect(await sim.picture(locked)).toBeNull();
 });
+
+it("is not changed when WhatsApp wants fewer changes, which is told with Retry-After", async () => {
+  const world = await openShop();
+  const { sim } = world;
+  const host = await startFileHost({ "/shop.png": png(300, 300) });
+  for (const [xmlns, fields] of [
+    ["status", { about: "Open until six" }],
+    ["w:profile:picture", { picture_url: host.url("/shop.png") }],
+  ] as const) {
+    await sim.faults.rateOverlimit({ number: SHOP, device: 1, of: { xmlns, type: "set" } });
+    const refused = await change(world, fields);
+    expect(refused).toMatchObject({
+      status: 429,
+      body: {
+        message: "WhatsApp wants fewer changes of the profile. Wait five minutes.",
+        errors: { code: "RATE_LIMITED" },
+      },
+    });
+    expect(refused.headers.get("retry-after")).toBe("300");
+  }
+  expect([await sim.about(SHOP), await sim.picture(SHOP)]).toEqual(["", null]);
+  const both = await change(world, { about: "Open until six", picture_url: host.url("/shop.png") });
+  expect(both.status).toBe(200);
+  expect(await sim.about(SHOP)).toBe("Open until six");
+  expect(await sizeOf(await sim.picture(SHOP))).toMatchObject({ width: 300, height: 300 });
+});

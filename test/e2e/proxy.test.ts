@@ -5,7 +5,9 @@ import { startFileHost } from "../_setup/files.ts";
 import {
   PROXY_PASSWORD,
   startHttpProxy,
+  startHttpsProxy,
   startSocksProxy,
+  trustingTests,
   watchArrivals,
   type CountingProxy,
 } from "../_setup/proxy.ts";
@@ -41,11 +43,12 @@ async function sendPicture({ gateway, key }: World, url: string): Promise<Record
 }
 
 describe.each([
-  ["HTTP CONNECT", startHttpProxy],
-  ["SOCKS5", startSocksProxy],
-])("a number with a proxy (%s)", (_kind, start) => {
+  ["HTTP CONNECT", startHttpProxy, {}],
+  ["HTTP CONNECT over TLS", startHttpsProxy, trustingTests()],
+  ["SOCKS5", startSocksProxy, {}],
+])("a number with a proxy (%s)", (_kind, start, env) => {
   it("goes through it with its connection, uploads and downloads, and nothing else does", async () => {
-    const world = await openWorld();
+    const world = await openWorld({ env });
     const { sim, gateway, key } = world;
     const proxy = await start();
     await world.link(OTHER);
@@ -79,7 +82,7 @@ describe.each([
   });
 
   it("connects to nothing while it is dead, says so, and comes back with it or without one", async () => {
-    const world = await openWorld();
+    const world = await openWorld({ env });
     const { gateway } = world;
     await world.link(SHOP);
     await world.online(SHOP);
@@ -110,7 +113,7 @@ describe.each([
   });
 
   it("that wants another password lets nothing through, and the reason says so", async () => {
-    const world = await openWorld();
+    const world = await openWorld({ env });
     await world.link(SHOP);
     const proxy = await start();
     const arrivals = watchArrivals();
@@ -120,6 +123,18 @@ describe.each([
     expect(proxy.targets).toEqual([]);
     expect(pastIt(arrivals, world, proxy)).toEqual([]);
   });
+});
+
+it("a proxy whose certificate nobody vouches for gets neither the password nor a connection", async () => {
+  const world = await openWorld({ again: true });
+  await world.link(SHOP);
+  const proxy = await startHttpsProxy();
+  const arrivals = watchArrivals();
+  await setProxy(world, proxy.url);
+  await until(async () => (await why(world))["last_close"]?.reason.includes("UNABLE_TO_VERIFY_LEAF_SIGNATURE"));
+  expect(await why(world)).toMatchObject({ state: "connecting", reason: "proxy" });
+  expect([proxy.targets, proxy.refused()]).toEqual([[], 0]);
+  expect(pastIt(arrivals, world, proxy)).toEqual([]);
 });
 
 describe("the address of a proxy", () => {

@@ -15,6 +15,7 @@ export function replyOf({ id, draft }: Sent): Reply {
     contacts: null,
     about: draft.quote?.id ?? null,
     mentions: (draft.mentions ?? []).map(digits),
+    ...mannerOf(draft),
   };
   switch (draft.kind) {
     case "text":
@@ -37,6 +38,21 @@ export function replyOf({ id, draft }: Sent): Reply {
         file: { kind: draft.kind === "forward" ? draft.of : draft.kind, name: draft.fileName ?? null },
       };
   }
+}
+
+/** How it was said, as far as the bot has said so. */
+function mannerOf({
+  sendAt,
+  notAfter,
+  viewOnce,
+  forwarded,
+}: Draft): Pick<Reply, "sendAt" | "expires" | "viewOnce" | "forwarded"> {
+  return {
+    ...(sendAt !== undefined && { sendAt: new Date(sendAt) }),
+    ...(notAfter !== undefined && { expires: new Date(notAfter) }),
+    ...(viewOnce && { viewOnce }),
+    ...(forwarded !== undefined && { forwarded: true as const }),
+  };
 }
 
 function sharedParts(draft: Draft, id: string): Pick<Reply, "location" | "contacts"> {
