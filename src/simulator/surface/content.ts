@@ -13,6 +13,10 @@ interface FileFacts {
   /** Pixels. */
   width?: number;
   height?: number;
+  /** When its key was made, Unix seconds: of what is handed on, when it was sent first. Default: now. */
+  madeAt?: number;
+  /** Stands in a view-once wrapper: images, videos, audio. Real phones give it to companions only now and then. */
+  viewOnce?: true;
 }
 
 /** A message with a file, as a person sends it. */

@@ -63,6 +63,21 @@ export function composeFile(
   content: FileContent,
   desk: Desk,
   extras: Extras,
+  where: { inChannel: boolean },
+): proto.IMessage {
+  const message = describeFile(content, desk, extras, where);
+  if (!content.viewOnce) return message;
+  const { imageMessage, videoMessage, audioMessage } = message;
+  const file = imageMessage ?? videoMessage ?? audioMessage;
+  if (!file) throw new Error(`nobody sends a ${content.kind} for one look`);
+  file.viewOnce = true;
+  return audioMessage ? { viewOnceMessageV2Extension: { message } } : { viewOnceMessageV2: { message } };
+}
+
+function describeFile(
+  content: FileContent,
+  desk: Desk,
+  extras: Extras,
   { inChannel }: { inChannel: boolean },
 ): proto.IMessage {
   const facts = inChannel ? storePlain(content, desk) : storeEncrypted(content, desk);
@@ -103,7 +118,7 @@ function composeDocument(
 function storeEncrypted(content: FileContent, desk: Desk) {
   const mediaKey = desk.random.bytes(32);
   const { bytes, ...facts } = encryptFile(bytesOf(content), mediaKey, keyKind(content.kind));
-  const mediaKeyTimestamp = Math.floor(desk.now() / 1000);
+  const mediaKeyTimestamp = content.madeAt ?? Math.floor(desk.now() / 1000);
   return { ...facts, mediaKey, mediaKeyTimestamp, ...desk.store(pathOf(content.kind), bytes) };
 }
 
