@@ -21,7 +21,7 @@ export const LONG_CLOSURES: Record<string, number> = {
   "src/events/feed.ts createFeed": 83,
   "src/media/elsewhere.ts createElsewhere": 102,
   "src/media/given/uploads.ts createUploads": 82,
-  "src/media/incoming-files.ts createIncomingFiles": 115,
+  "src/media/incoming-files.ts createIncomingFiles": 109,
   "src/media/incoming.ts createReceivedMedia": 129,
   "src/media/media.ts createMedia": 92,
   "src/metrics/metrics.ts createMetrics": 84,
@@ -51,5 +51,5 @@ export const LONG_CLOSURES: Record<string, number> = {
   "src/whatsapp/signal/key-cache.ts createKeyCache": 98,
   "src/whatsapp/signal/key-writes.ts createKeyWrites": 122,
   "src/whatsapp/signal/repository.ts decryption": 84,
-  "src/whatsapp/whatsapp.ts createWhatsApp": 91,
+  "src/whatsapp/whatsapp.ts createWhatsApp": 85,
 };

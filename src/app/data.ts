@@ -24,7 +24,9 @@ import type { Logger } from "../log.ts";
 import { createReceivedMedia } from "../media/incoming.ts";
 import { factsOf } from "../media/files.ts";
 import { createMedia } from "../media/media.ts";
+import { createOwnFiles } from "../media/forwarded/own-files.ts";
 import { createSentMedia } from "../media/sent.ts";
+import type { OwnFiles } from "../model/media/media.ts";
 import type { Cluster } from "../model/nodes/cluster.ts";
 import { MINUTE_MS, SECOND_MS } from "../model/time.ts";
 import { createSafeFetch } from "../net/safe-fetch.ts";
@@ -159,6 +161,8 @@ export function openData({ config, log, store, cluster, connections, observers, 
     receivedContent: received.find,
     receivedChanges: received.changesOf,
     files: outgoingFiles.files,
+    // Looked up when a message is sent: what came is loaded by way of WhatsApp.
+    ownFiles: { idOf: (...of) => ownFiles.idOf(...of), make: (...of) => ownFiles.make(...of) },
     observe: observers.tell,
   });
   const sentFiles = createSentMedia({ store, config, elsewhere, load: sent.sentContent });
@@ -173,6 +177,12 @@ export function openData({ config, log, store, cluster, connections, observers, 
     load: received.load,
     openSent: sentFiles.open,
     openUploaded: outgoingFiles.uploads.open,
+    stopping: stopping.signal,
+  });
+  const ownFiles: OwnFiles = createOwnFiles({
+    store,
+    files: outgoingFiles.files,
+    kept: receivedFiles.kept,
     stopping: stopping.signal,
   });
   const directory = openDirectory({ store, log, cluster, connections, observers });

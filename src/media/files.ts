@@ -22,6 +22,8 @@ export interface Files extends OutgoingFiles {
    * @returns its id
    */
   keep(deviceId: number, path: string, facts: FileFacts, kind?: "mf" | "mu"): Promise<string>;
+  /** The same under a known id, in the place of what had it. */
+  keepAs(id: string, deviceId: number, path: string, facts: FileFacts): Promise<void>;
 }
 
 /** A folder of one request: paths in it, and an end that deletes it with everything inside. */
@@ -34,6 +36,8 @@ export interface Workspace {
 const PRIVATE_FOLDER = 0o700;
 const INSERT =
   "INSERT INTO media_files (id, device_id, path, node, meta, created_at) VALUES (?, ?, ?, ?, ?, ?)";
+const REPLACE = `${INSERT} ON CONFLICT (id) DO UPDATE SET node = excluded.node, meta = excluded.meta,
+upload = NULL, uploaded_at = NULL, created_at = excluded.created_at`;
 const SELECT = defineQuery("SELECT meta, upload FROM media_files WHERE id = ?", {
   meta: mediaFiles.meta,
   upload: mediaFiles.upload,
@@ -41,6 +45,14 @@ const SELECT = defineQuery("SELECT meta, upload FROM media_files WHERE id = ?", 
 const UPLOADED = "UPDATE media_files SET upload = ?, uploaded_at = ? WHERE id = ?";
 
 type Uploads = Partial<Record<UploadTarget, Upload>>;
+
+interface Put {
+  sql: string;
+  id: string;
+  deviceId: number;
+  path: string;
+  facts: FileFacts;
+}
 
 /** What an earlier run has left in `tmp` is removed: files may lie there in the clear. */
 export function createFiles(store: Store, dataDir: string, elsewhere: Elsewhere): Files {
@@ -57,6 +69,19 @@ export function createFiles(store: Store, dataDir: string, elsewhere: Elsewhere)
     return { facts, uploads };
   }
 
+  async function put({ sql, id, deviceId, path, facts }: Put): Promise<void> {
+    await rename(path, elsewhere.pathOf(id));
+    const meta = store.box.sealJson(facts, sealContext(id, "meta"));
+    try {
+      const node = await elsewhere.shelve(id, facts.encSha256);
+      const args = [id, deviceId, join("media", id), node, meta, store.now()];
+      await store.writer.commit([{ sql, args }]);
+    } catch (error) {
+      await elsewhere.remove(id);
+      throw error;
+    }
+  }
+
   return {
     async workspace() {
       const folder = join(temporary, randomBytes(9).toString("hex"));
@@ -69,18 +94,11 @@ export function createFiles(store: Store, dataDir: string, elsewhere: Elsewhere)
 
     async keep(deviceId, path, facts, kind = "mf") {
       const id = `${kind}_${randomBytes(12).toString("hex")}`;
-      await rename(path, elsewhere.pathOf(id));
-      const meta = store.box.sealJson(facts, sealContext(id, "meta"));
-      try {
-        const node = await elsewhere.shelve(id, facts.encSha256);
-        const args = [id, deviceId, join("media", id), node, meta, store.now()];
-        await store.writer.commit([{ sql: INSERT, args }]);
-      } catch (error) {
-        await elsewhere.remove(id);
-        throw error;
-      }
+      await put({ sql: INSERT, id, deviceId, path, facts });
       return id;
     },
+
+    keepAs: (id, deviceId, path, facts) => put({ sql: REPLACE, id, deviceId, path, facts }),
 
     async load(id) {
       const found = await read(id);

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { Logger } from "../log.ts";
 import { GatewayError } from "../model/errors/errors.ts";
 import { mediaKeys, type MediaKeys } from "../model/media/media-keys.ts";
@@ -7,7 +8,7 @@ import { alone } from "../model/nodes/alone.ts";
 import { defineQuestion, type Cluster } from "../model/nodes/cluster.ts";
 import { MINUTE_MS } from "../model/time.ts";
 import type { SecretBox } from "../store/store.ts";
-import type { MediaSource, WhatsApp, WhatsAppConnection } from "../whatsapp/port.ts";
+import type { MediaSource, MessageWithFile, WhatsApp, WhatsAppConnection } from "../whatsapp/port.ts";
 import type { Elsewhere } from "./elsewhere.ts";
 import { CIPHER_OVERHEAD, encryptedIntake, FileDamaged, plainIntake } from "./incoming-cipher.ts";
 import type { LinkTarget } from "./links.ts";
@@ -41,7 +42,8 @@ export interface KeptFile {
   sha256: Uint8Array | null;
 }
 
-interface IncomingFiles {
+/** Files of received messages, as they are kept on disk. */
+export interface IncomingFiles {
   /**
    * The file, from disk or from WhatsApp. Asked for by several at once it is fetched once, and given up when nobody
    * waits any more.
@@ -49,10 +51,20 @@ interface IncomingFiles {
    * @param signal ends this one's waiting
    * @throws {GatewayError} FILE_TOO_LARGE, FILE_UNREACHABLE, FILE_NOT_USABLE: says why it cannot be had
    */
-  get(deviceId: number, inboxId: number, message: Incoming, signal: AbortSignal): Promise<KeptFile>;
+  get(deviceId: number, inboxId: number, message: Received, signal: AbortSignal): Promise<KeptFile>;
+  /**
+   * The file of a message that is not stored any more, from WhatsApp.
+   *
+   * @param path of the file that is written
+   * @throws as `get`
+   */
+  fetch(deviceId: number, message: Received, path: string, signal: AbortSignal): Promise<KeptFile>;
   /** Resolves when other nodes find what `get` gave. */
   shelved(deviceId: number, inboxId: number): Promise<void>;
 }
+
+/** What fetching takes of a message. */
+type Received = MessageWithFile & Pick<Incoming, "media">;
 
 interface Flight {
   done: Promise<void>;
@@ -72,7 +84,7 @@ export function createIncomingFiles(deps: IncomingFilesDeps): IncomingFiles {
 
   async function fetchFile(
     deviceId: number,
-    message: Incoming,
+    message: Received,
     source: MediaSource,
     kept: KeptFile,
     signal: AbortSignal,
@@ -88,7 +100,7 @@ export function createIncomingFiles(deps: IncomingFilesDeps): IncomingFiles {
       await load(source.directPath);
     } catch (error) {
       if (!isGone(error) || source.key === null) throw error;
-      await load(await reuploaded(deviceId, message, signal));
+      await load(await reuploaded(deps, deviceId, message, signal));
     }
   }
 
@@ -98,21 +110,6 @@ export function createIncomingFiles(deps: IncomingFilesDeps): IncomingFiles {
       .catch(() => null);
     if (told && told.length > 0) hostsOf.set(deviceId, told);
     return hostsOf.get(deviceId) ?? [];
-  }
-
-  async function reuploaded(deviceId: number, message: Incoming, signal: AbortSignal): Promise<string> {
-    const line = connection(deviceId);
-    if (line === null)
-      throw unreachable(
-        "WhatsApp no longer has the file, and the number must be online to ask the phone for it.",
-      );
-    try {
-      return await line.reuploadMedia(message, REUPLOAD_MS);
-    } catch (error) {
-      signal.throwIfAborted();
-      deps.log.info({ device: deviceId, message: message.id, err: error }, "could not store a file again");
-      throw unreachable("WhatsApp no longer has the file, and the phone did not send it again.");
-    }
   }
 
   /** From where it lies, or else from WhatsApp, which only the number's owner can ask for all that it may take. */
@@ -176,8 +173,37 @@ export function createIncomingFiles(deps: IncomingFilesDeps): IncomingFiles {
       return kept;
     },
 
+    async fetch(deviceId, message, path, signal) {
+      const source = whatsapp.mediaSource(message.raw);
+      if (source === null) throw noFile();
+      const keys = mediaKeys(source.key ?? randomBytes(32), source.kind);
+      const kept: KeptFile = { path, keys, sha256: source.sha256 };
+      await fetchFile(deviceId, message, source, kept, signal).catch(explain(config.maxMediaBytes));
+      return kept;
+    },
+
     shelved: (deviceId, inboxId) => elsewhere.shelved(nameOf(deviceId, inboxId)),
   };
+}
+
+async function reuploaded(
+  { connection, log }: Pick<IncomingFilesDeps, "connection" | "log">,
+  deviceId: number,
+  message: Received,
+  signal: AbortSignal,
+): Promise<string> {
+  const line = connection(deviceId);
+  if (line === null)
+    throw unreachable(
+      "WhatsApp no longer has the file, and the number must be online to ask the phone for it.",
+    );
+  try {
+    return await line.reuploadMedia(message, REUPLOAD_MS);
+  } catch (error) {
+    signal.throwIfAborted();
+    log.info({ device: deviceId, message: message.id, err: error }, "could not store a file again");
+    throw unreachable("WhatsApp no longer has the file, and the phone did not send it again.");
+  }
 }
 
 async function store(
@@ -219,7 +245,8 @@ function explain(maxBytes: number): (error: unknown) => never {
     if (!(error instanceof OutboundError)) throw error;
     if (error.problem === "too_large") throw tooLarge(maxBytes);
     if (isGone(error)) throw unreachable("WhatsApp no longer has the file.");
-    throw unreachable(`The file could not be downloaded from WhatsApp. ${error.message}`);
+    const failure = unreachable(`The file could not be downloaded from WhatsApp. ${error.message}`);
+    throw Object.assign(failure, { cause: error });
   };
 }
 

@@ -9,6 +9,7 @@ import type { Store } from "../store/store.ts";
 import { decrypted, FileDamaged, plainSize } from "./incoming-cipher.ts";
 import {
   createIncomingFiles,
+  type IncomingFiles,
   LOAD_FILE,
   tooLarge,
   type IncomingFilesDeps,
@@ -84,7 +85,7 @@ export interface ReceivedMedia {
 class TooSlow extends Error {}
 
 /** Files of incoming messages: fetched when somebody wants them, kept encrypted, given away decrypted. */
-export function createReceivedMedia(deps: IncomingMediaDeps): ReceivedMedia {
+export function createReceivedMedia(deps: IncomingMediaDeps): ReceivedMedia & { kept: IncomingFiles } {
   const {
     store,
     config,
@@ -154,6 +155,7 @@ export function createReceivedMedia(deps: IncomingMediaDeps): ReceivedMedia {
   }
 
   return {
+    kept: files,
     largestImage: LARGEST_IMAGE_BYTES,
 
     link(target, media) {
@@ -198,8 +200,7 @@ export function createReceivedMedia(deps: IncomingMediaDeps): ReceivedMedia {
         const found = await within(DOWNLOAD_WAIT_MS, (signal) => keptFile(target, signal));
         if (found === null) return null;
         const { kept, media, size } = found;
-        const { mimetype, fileName, kind } = media;
-        return { mimetype, fileName, kind, size, body: decrypted(kept.path, kept.keys, kept.sha256) };
+        return { ...shown(media), size, body: decrypted(kept.path, kept.keys, kept.sha256) };
       } catch (error) {
         if (stopping.aborted)
           throw new GatewayError("UNAVAILABLE", "The gateway is restarting; try again in a moment.", {
@@ -213,3 +214,9 @@ export function createReceivedMedia(deps: IncomingMediaDeps): ReceivedMedia {
     },
   };
 }
+
+const shown = ({ mimetype, fileName, kind }: IncomingMedia): Omit<OpenedFile, "size" | "body"> => ({
+  mimetype,
+  fileName,
+  kind,
+});

@@ -2,7 +2,7 @@ import { open } from "node:fs/promises";
 import type { Config } from "../config.ts";
 import type { Logger } from "../log.ts";
 import { GatewayError } from "../model/errors/errors.ts";
-import type { FileFacts, GivenFile, MediaRequest, OutgoingFiles } from "../model/media/media.ts";
+import type { FileFacts, GivenFile, MediaRequest } from "../model/media/media.ts";
 import type { MediaKind } from "../model/messages.ts";
 import type { MediaDraft } from "../model/content/drafts.ts";
 import { abortsWith, sharedAbort } from "../model/shared-abort.ts";
@@ -13,7 +13,7 @@ import { sharedDecoder } from "./decoder/decoder.ts";
 import { createElsewhere, type Elsewhere } from "./elsewhere.ts";
 import { createFetching, lookOf, type Job } from "./fetch.ts";
 import { createFfmpeg, type Ffmpeg } from "./ffmpeg.ts";
-import { createFiles, type Workspace } from "./files.ts";
+import { createFiles, type Files, type Workspace } from "./files.ts";
 import { createLooks, MADE_NAME } from "./look.ts";
 import { documentName } from "./names.ts";
 import { SEALED_NAME } from "./receive.ts";
@@ -58,7 +58,7 @@ export interface Media {
   /** Files that programs give themselves, instead of their address. */
   uploads: Uploads;
   /** For connections: what is sent, and where it was uploaded. */
-  files: OutgoingFiles;
+  files: Files;
   /** False while the system has no ffmpeg: voice notes cannot be made. */
   hasConverter(): boolean;
   /** Ends downloads and converters. */

@@ -104,6 +104,8 @@ export interface Incoming {
   targetId: string | null;
   /** Null for messages without a file, and for messages stored before version 0.2. */
   media?: IncomingMedia | null;
+  /** Its file may be opened once. */
+  viewOnce?: true;
   poll?: IncomingPoll | null;
   /** Set for calls. Missing: not a call, or a call stored by version 0.1. */
   call?: IncomingCall;

@@ -1,5 +1,6 @@
 import type { Statement } from "../model/statement.ts";
 import type { Draft } from "../model/content/drafts.ts";
+import type { ErrorCode } from "../model/errors/errors.ts";
 import type { Incoming, MediaKind } from "../model/messages.ts";
 import type { PasskeyAssertion, PasskeyStep } from "../model/passkey.ts";
 import type { Intake } from "../store/write/intake.ts";
@@ -69,6 +70,9 @@ export interface MediaSource {
   sha256: Uint8Array | null;
 }
 
+/** A message whose file is asked for: by what the phone knows it, and its protobuf. */
+export type MessageWithFile = Pick<Incoming, "id" | "chat" | "fromMe" | "participant" | "raw">;
+
 /** What is loaded from WhatsApp's hosts, and how. */
 export interface MediaRequest {
   /** Whose file it is: the way that number goes is gone for it, too. */
@@ -126,9 +130,10 @@ export type SendOutcome =
   /**
    * WhatsApp or the encryption refused. `code` is WhatsApp's (463, 479, …), 0 when it gave none; `reason` is
    * `not_on_whatsapp` when nobody has that number, `file_gone` when the file to be sent is not kept any more, `not_member`
-   * when it is for a group that the number is not in, else a sentence for people.
+   * when it is for a group that the number is not in, else a sentence for people. `error`: the gateway's own code, when it is
+   * the file to be handed on that cannot be had.
    */
-  | { kind: "refused"; code: number; reason: string; until?: number; lockedFor?: string };
+  | { kind: "refused"; code: number; reason: string; until?: number; lockedFor?: string; error?: ErrorCode };
 
 /**
  * What an attempt without an outcome says nothing against the message for: `line`, the connection or the gateway's storage;
@@ -245,7 +250,7 @@ export interface WhatsAppConnection {
    * Asks the owner's phone to store the file of a message at WhatsApp again, and resolves with its new path.
    * @throws when the phone does not have it, or does not answer in time
    */
-  reuploadMedia(message: Incoming, timeoutMs: number): Promise<string>;
+  reuploadMedia(message: MessageWithFile, timeoutMs: number): Promise<string>;
   /** Removes this companion at WhatsApp. Only on a user's explicit request. */
   logout(): Promise<void>;
   /** Closes without logging out: flushes what was received, then ends. Idempotent; resolves when nothing is in flight. */

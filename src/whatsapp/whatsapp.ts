@@ -1,7 +1,7 @@
 import { waCreds } from "../../drizzle/schema.ts";
 import type { Config } from "../config.ts";
 import type { Logger } from "../log.ts";
-import type { OutgoingFiles } from "../model/media/media.ts";
+import type { OutgoingFiles, OwnFiles } from "../model/media/media.ts";
 import type { Incoming } from "../model/messages.ts";
 import { DAY_MS, HOUR_MS, type Cancel } from "../model/time.ts";
 import type { SafeFetch } from "../net/safe-fetch.ts";
@@ -58,6 +58,8 @@ interface WhatsAppDeps {
   receivedChanges?: (deviceId: number, chatKey: string, waId: string) => Promise<Incoming[]>;
   /** Files of messages to be sent. */
   files: OutgoingFiles;
+  /** Own files, made of files that are handed on. */
+  ownFiles: OwnFiles;
   /** Keeps account of what should have arrived. */
   witness: Witness;
   /** Whether this process does what is done once for all numbers. Default: it does. */
@@ -83,7 +85,7 @@ interface NumberHere {
 
 /** WhatsApp over Baileys, for all numbers of this process. */
 export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
-  const { store, config, log, sentMessage, receivedContent, files } = deps;
+  const { store, config } = deps;
   const options = sharedSocketOptions(config);
   const versions = createClientVersions({ ...deps, bundled: bundledVersion });
   const routes = createRoutes(deps);
@@ -114,21 +116,15 @@ export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
       const keys = cache.of(deviceId);
       const route = await routes.of(deviceId);
       return openConnection({
+        ...deps,
         store: own,
         deviceId,
         options: { ...options, ...route.socket },
-        log,
         memory: (here.memory ??= createDeviceMemory(deviceLists.of(deviceId))),
         listener,
-        sentMessage,
-        receivedContent,
-        receivedChanges: deps.receivedChanges,
-        files,
         uploads: route.uploads,
-        witness: deps.witness,
         passkeys: config.passkeyLinking,
         versions,
-        observe: deps.observe,
         onWay,
         history,
         async openAuth(onWriteFailed) {

@@ -186,6 +186,7 @@ export async function whatsappOn(
     receivedContent: inbox.find,
     receivedChanges: inbox.changesOf,
     files: { load: async () => null, remember: async () => undefined },
+    ownFiles: { idOf: () => "mf_none", make: () => Promise.reject(new Error("nothing is handed on")) },
     witness: audit.witness,
     observe(event) {
       if (event.type === "way" && event.direction !== "receipt")

@@ -111,6 +111,7 @@ async function startEcho(simulator: Simulator, store: Store) {
     sentMessage: createSentReader(store).sentMessage,
     receivedContent: async () => null,
     files: { load: async () => null, remember: async () => undefined },
+    ownFiles: { idOf: () => "mf_none", make: () => Promise.reject(new Error("nothing is handed on")) },
     witness: audit.witness,
   });
   atEnd(async () => {

@@ -37,6 +37,7 @@ async function numbersOn(simulator: Simulator, store: Store): Promise<Setup> {
     sentMessage: async () => null,
     receivedContent: async () => null,
     files: { load: async () => null, remember: async () => undefined },
+    ownFiles: { idOf: () => "mf_none", make: () => Promise.reject(new Error("nothing is handed on")) },
     witness: createAudit({ store, config, log: silent }).witness,
   });
   const inbox = createInbox(store);

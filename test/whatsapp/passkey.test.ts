@@ -44,6 +44,7 @@ async function scanned(rule?: PasskeyRule): Promise<Linking> {
     sentMessage: async () => null,
     receivedContent: async () => null,
     files: { load: async () => null, remember: async () => undefined },
+    ownFiles: { idOf: () => "mf_none", make: () => Promise.reject(new Error("nothing is handed on")) },
     witness: createAudit({ store, config, log: silent }).witness,
   });
   atEnd(() => whatsapp.stop());

@@ -1,4 +1,4 @@
-import type { MediaKind } from "../messages.ts";
+import type { Incoming, MediaKind } from "../messages.ts";
 
 /** What someone wants to have sent. */
 export type Draft = (ContentDraft | ActionDraft) & Manner;
@@ -100,18 +100,23 @@ export interface ContactCard {
   email?: string;
 }
 
-/** A file that came, handed on as it is: it is not stored at WhatsApp again. */
+/** A file that came, handed on as it is: it is stored at WhatsApp again only when WhatsApp has it no more. */
 export interface ForwardDraft {
   kind: "forward";
   /** What it is. */
   of: MediaKind;
   /** Protobuf of the message that it came with, base64. */
   raw: string;
+  /** The message that it came with. Missing: the draft was stored by version 0.1. */
+  from?: CameAs;
   caption?: string;
   /** Documents only. */
   fileName?: string;
   quote?: DraftQuote;
 }
+
+/** By what a message that came is found, and by what the phone knows it. */
+export type CameAs = Pick<Incoming, "id" | "chat" | "chatKey" | "sender" | "participant" | "fromMe">;
 
 /** What people call it: what is handed on is what it was. */
 export const kindOf = <Kind extends { kind: string } | ForwardDraft>(

@@ -31,16 +31,23 @@ function bare(draft: ContentDraft): ContentDraft {
     default: {
       const { caption, fileName } = draft;
       const words = { ...(caption && { caption }), ...(fileName && { fileName }) };
-      if (draft.kind === "forward") return { kind: "forward", of: draft.of, raw: draft.raw, ...words };
+      if (draft.kind === "forward") {
+        const { of, raw, from } = draft;
+        return { kind: "forward", of, raw, ...(from && { from }), ...words };
+      }
       return { kind: draft.kind, file: draft.file, ...words };
     }
   }
 }
 
-function ofIncoming({ type, text, location, contacts, poll, media, raw }: Incoming): ContentDraft | null {
+function ofIncoming(message: Incoming): ContentDraft | null {
+  const { type, text, location, contacts, poll, media, raw } = message;
+  if (message.viewOnce) return null;
   if (media) {
     const { kind: of, fileName } = media;
-    return { kind: "forward", of, raw, ...(text && { caption: text }), ...(fileName && { fileName }) };
+    const { id, chat, chatKey, sender, participant, fromMe } = message;
+    const from = { id, chat, chatKey, sender, participant, fromMe };
+    return { kind: "forward", of, raw, from, ...(text && { caption: text }), ...(fileName && { fileName }) };
   }
   if (type === "text") return { kind: "text", text };
   if (type === "location" && location !== null) {

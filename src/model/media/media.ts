@@ -1,3 +1,4 @@
+import type { ForwardDraft } from "../content/drafts.ts";
 import type { MediaKind } from "../messages.ts";
 
 /** Files on their way out: what `/send-media` takes, and what the parts of Parley say to each other of such a file. */
@@ -115,4 +116,18 @@ export interface OutgoingFiles {
   load(id: string): Promise<OutgoingFile | null>;
   /** Resolves when it is stored that the file was uploaded. */
   remember(id: string, target: UploadTarget, upload: Upload): Promise<void>;
+}
+
+/** Own files, with keys of their own, made of files that came. */
+export interface OwnFiles {
+  /** Id that the own file of a message has, once there is one. A message has one, however often it is handed on. */
+  idOf(deviceId: number, draft: Pick<ForwardDraft, "raw">): string;
+  /**
+   * The own file of a message: the one that there is, or else one that is made now of what was kept of it, of what WhatsApp
+   * has, or of what the phone stores there again.
+   *
+   * @returns its id
+   * @throws {GatewayError} FILE_UNREACHABLE, FILE_TOO_LARGE, FILE_NOT_USABLE: it cannot be had; UNAVAILABLE: it cannot be had now
+   */
+  make(deviceId: number, draft: ForwardDraft): Promise<string>;
 }

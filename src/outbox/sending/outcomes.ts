@@ -103,7 +103,8 @@ export function createOutcomeHandler(deps: OutcomeHandlerDeps): OutcomeHandler {
   };
 }
 
-function refusalError({ code, reason }: SendOutcome & { kind: "refused" }): SendError {
+function refusalError({ code, reason, error }: SendOutcome & { kind: "refused" }): SendError {
+  if (error !== undefined) return { code: error, message: reason };
   if (reason === "not_on_whatsapp") return { code: "NOT_ON_WHATSAPP" };
   if (reason === "not_member") return { code: "CANNOT_SEND", reason };
   if (reason === "file_gone")

@@ -1,6 +1,6 @@
 import type { UserFacingSocketConfig, WASocket } from "@whiskeysockets/baileys";
 import type { Logger } from "../../log.ts";
-import type { OutgoingFiles } from "../../model/media/media.ts";
+import type { OutgoingFiles, OwnFiles } from "../../model/media/media.ts";
 import type { Incoming } from "../../model/messages.ts";
 import { NotOwner } from "../../store/errors.ts";
 import type { Store } from "../../store/store.ts";
@@ -13,6 +13,7 @@ import { baileys } from "../baileys.ts";
 import { type WhatsAppClock } from "../life/clock.ts";
 import type { DeviceMemory } from "./device-memory.ts";
 import { createComposer, type Composer } from "../content/compose.ts";
+import { createForwardedFiles } from "../media/forwarded.ts";
 import { createMediaHosts, type MediaHostsSource } from "../media/hosts.ts";
 import { isPn, userOf } from "../jids.ts";
 import { createLidChanges, type LidChanges } from "../receive/lid-changes.ts";
@@ -59,6 +60,8 @@ export interface ConnectionDeps {
   /** Files of messages to be sent, and where they are put. */
   files: OutgoingFiles;
   uploads: Uploads;
+  /** Of files that came and are handed on. */
+  ownFiles: OwnFiles;
   witness: Witness;
   /** Whether a person may answer when WhatsApp asks for a passkey. */
   passkeys: boolean;
@@ -137,6 +140,7 @@ export async function prepare(deps: ConnectionDeps): Promise<ConnectionParts> {
   });
   const groups = createGroups(socket);
   const hosts = createMediaHosts(socket, time);
+  const forwarded = createForwardedFiles({ ...deps, own: deps.ownFiles, hosts, now: store.now });
   return {
     late,
     end,
@@ -151,7 +155,7 @@ export async function prepare(deps: ConnectionDeps): Promise<ConnectionParts> {
     lidChanges,
     directory: createDirectory(socket, time, memory, { peekLid: peekPair, underWay: lidChanges.underWay }),
     hosts,
-    composer: createComposer({ files, uploads, hosts, groups, timers, box: store.box }),
+    composer: createComposer({ files, uploads, forwarded, hosts, groups, timers, box: store.box }),
     timers,
     version: deps.versions.current(),
   };

@@ -6,7 +6,7 @@ import { contactsIn } from "./vcard.ts";
 /** What a message says, without who says it to whom. */
 export interface Content extends Pick<
   Incoming,
-  "type" | "text" | "location" | "contacts" | "reaction" | "targetId"
+  "type" | "text" | "location" | "contacts" | "reaction" | "targetId" | "viewOnce"
 > {
   media: NonNullable<Incoming["media"]> | null;
   /** A poll that begins here; its id is the message's. */

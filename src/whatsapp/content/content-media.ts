@@ -10,6 +10,7 @@ interface FileMessage {
   fileName?: string | null;
   title?: string | null;
   fileLength?: proto.Message.IImageMessage["fileLength"];
+  mediaKeyTimestamp?: proto.Message.IImageMessage["mediaKeyTimestamp"];
   seconds?: number | null;
   ptt?: boolean | null;
   url?: string | null;
@@ -29,6 +30,8 @@ const FILES: Record<string, { kind: MediaKind; mimetype: string }> = {
 
 /** A message's file, and what kind of file it is; null when it has none. */
 export interface FoundFile {
+  /** The protobuf field that it stands in. */
+  field: string;
   kind: MediaKind;
   message: FileMessage;
   media: IncomingMedia;
@@ -50,7 +53,7 @@ export function findFile(content: proto.IMessage): FoundFile | null {
       size: baileys.toNumber(message.fileLength ?? 0),
       ...(seconds > 0 && { seconds }),
     };
-    return { kind, message, media };
+    return { field, kind, message, media };
   }
   return null;
 }

@@ -16,7 +16,8 @@ export function readContent(message: proto.IMessage): Content | null {
   const field = baileys.getContentType(inner);
   if (field === undefined || SILENT.has(field)) return null;
   const said = READERS[field]?.(inner) ?? { type: "unknown" as const };
-  return { ...EMPTY, context: contextOf(inner, field), ...said };
+  const once = isForOneLook(message, inner) && { viewOnce: true as const };
+  return { ...EMPTY, context: contextOf(inner, field), ...said, ...once };
 }
 
 /** The file of a message as its encoded protobuf (`Incoming.raw`) tells; null when it has none. */
@@ -49,6 +50,19 @@ function unwrap(message: proto.IMessage): proto.IMessage | null {
     content = baileys.normalizeMessageContent(content[around]?.message ?? undefined);
   }
   return content ?? null;
+}
+
+const ONCE = ["viewOnceMessage", "viewOnceMessageV2", "viewOnceMessageV2Extension"] as const;
+
+/** A file says so itself, or stands in a wrapper that says so; what businesses send in such a wrapper is no file. */
+function isForOneLook(
+  message: proto.IMessage,
+  { imageMessage, videoMessage, ptvMessage, audioMessage }: proto.IMessage,
+): boolean {
+  const file = imageMessage ?? videoMessage ?? ptvMessage ?? audioMessage;
+  if (!file) return false;
+  const outer = message.ephemeralMessage?.message ?? message;
+  return file.viewOnce === true || ONCE.some((name) => outer[name]);
 }
 
 const EMPTY: Content = {

@@ -35,8 +35,8 @@ export function mediaToWhatsApp(
   }
 }
 
-/** Channels carry no keys: their files are not encrypted. */
-function placeOf({ facts, upload, target }: StoredFile) {
+/** Where a file lies, and what opens it. Channels carry no keys: their files are not encrypted. */
+export function placeOf({ facts, upload, target }: StoredFile) {
   const place = {
     url: upload.url,
     directPath: upload.directPath,

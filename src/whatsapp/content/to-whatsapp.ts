@@ -23,7 +23,7 @@ import { vcardOf } from "./vcard.ts";
 export interface Supplement {
   /** It goes to the announcement group of a community; counts for polls only. */
   inAnnouncements?: boolean;
-  /** The file that the draft names; drafts with a file need it. */
+  /** The file that the draft names; drafts with a file need it. Of what is handed on: its file, when it was stored again. */
   stored?: StoredFile;
   /** After how long messages of the chat disappear. Default: they stay. */
   timer?: ChatTimer;
@@ -48,7 +48,9 @@ export function toWhatsApp(
   const messageContextInfo = { messageSecret: messageSecret(box, waId) };
   const content = contentOf(draft, beside);
   // Added and not spread: to encode an object that was spread costs ten times as much, 120 fields long.
-  return Object.assign(draft.viewOnce ? onceOnly(content) : content, { messageContextInfo });
+  return Object.assign(draft.viewOnce || saysOnce(content) ? onceOnly(content) : content, {
+    messageContextInfo,
+  });
 }
 
 function contentOf(draft: ContentDraft & Manner, beside: Supplement): proto.IMessage {
@@ -59,7 +61,7 @@ function contentOf(draft: ContentDraft & Manner, beside: Supplement): proto.IMes
     return { extendedTextMessage: { text: draft.text, ...(contextInfo ? { contextInfo } : {}) } };
   if (draft.kind === "location") return locationToWhatsApp(draft, contextInfo);
   if (draft.kind === "contact") return contactsToWhatsApp(draft, contextInfo);
-  if (draft.kind === "forward") return forwardToWhatsApp(draft, contextInfo);
+  if (draft.kind === "forward") return forwardToWhatsApp(draft, contextInfo, stored);
   if (stored === undefined) throw new TypeError(`The ${draft.kind} was not uploaded to WhatsApp.`);
   return mediaToWhatsApp(draft, stored, contextInfo);
 }
@@ -78,6 +80,10 @@ function contextOf(
   };
   return Object.keys(context).length === 0 ? null : context;
 }
+
+/** What came for one look is handed on by nobody; should a draft of an earlier version do so, it stays for one look. */
+const saysOnce = ({ imageMessage, videoMessage, audioMessage }: proto.IMessage): boolean =>
+  (imageMessage ?? videoMessage ?? audioMessage)?.viewOnce === true;
 
 /** As phones send what can be opened once: marked, and in a wrapper that clients without it do not open. */
 function onceOnly({ imageMessage, videoMessage, audioMessage }: proto.IMessage): proto.IMessage {

@@ -1,8 +1,9 @@
 import type { Dispatcher } from "undici";
 import type { Config } from "../../config.ts";
-import type { Time } from "../../model/time.ts";
+import { SECOND_MS, type Time } from "../../model/time.ts";
 import { download } from "../../net/download.ts";
 import { OutboundError } from "../../net/errors.ts";
+import { baileys } from "../baileys.ts";
 import { fileIn } from "../content/content.ts";
 import type { MediaRequest, MediaSource } from "../port.ts";
 
@@ -58,8 +59,12 @@ function mayPass(error: unknown): boolean {
   return error.status === null || error.status >= 500;
 }
 
-/** The path comes from the sender of a message: it must not lead to another host. */
-function addressOf(host: string, directPath: string): string {
+/**
+ * The path comes from the sender of a message: it must not lead to another host.
+ *
+ * @throws {OutboundError} `not_allowed` when it does
+ */
+export function addressOf(host: string, directPath: string): string {
   const base = new URL(`https://${host}`);
   const url = URL.canParse(directPath, base) ? new URL(directPath, base) : null;
   if (!directPath.startsWith("/") || url === null || url.origin !== base.origin)
@@ -78,6 +83,12 @@ export function mediaSource(raw: string): MediaSource | null {
     key: mediaKey?.length ? mediaKey : null,
     sha256: fileSha256?.length ? fileSha256 : null,
   };
+}
+
+/** When the key of a message's file was made, as its sender says, Unix milliseconds: its upload followed. Null: nothing is said. */
+export function mediaKeyMadeAt(raw: string): number | null {
+  const seconds = baileys.toNumber(fileIn(raw)?.message.mediaKeyTimestamp ?? 0);
+  return seconds > 0 ? seconds * SECOND_MS : null;
 }
 
 /** Older clients name only the whole address; its host is not to be trusted. */

@@ -1,8 +1,8 @@
 import type { BaileysEventMap, WASocket } from "@whiskeysockets/baileys";
-import type { Incoming } from "../../model/messages.ts";
 import type { Time } from "../../model/time.ts";
 import { baileys } from "../baileys.ts";
 import { fileIn } from "../content/content.ts";
+import type { MessageWithFile } from "../port.ts";
 
 type MediaUpdate = BaileysEventMap["messages.media-update"][number];
 
@@ -15,7 +15,7 @@ type MediaUpdate = BaileysEventMap["messages.media-update"][number];
  */
 export async function requestReupload(
   socket: WASocket,
-  { id, chat, fromMe, participant, raw }: Incoming,
+  { id, chat, fromMe, participant, raw }: MessageWithFile,
   timeoutMs: number,
   time: Pick<Time, "deadline">,
 ): Promise<string> {

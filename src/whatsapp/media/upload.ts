@@ -5,9 +5,11 @@ import { failpoint } from "../../model/failpoint.ts";
 import type { OutgoingFile, OutgoingFiles, Upload, UploadTarget } from "../../model/media/media.ts";
 import type { MediaKind } from "../../model/messages.ts";
 import { DAY_MS, MINUTE_MS } from "../../model/time.ts";
+import { OutboundError } from "../../net/errors.ts";
 import { ProxyFailed } from "../../net/proxy.ts";
 import type { MediaHostsSource } from "./hosts.ts";
 import { createMediaService } from "./media-service.ts";
+import { presenceAt } from "./still-there.ts";
 import type { StoredFile } from "../content/to-whatsapp-media.ts";
 
 /** Stores files at WhatsApp's media hosts, each once for as many messages as name it. */
@@ -19,6 +21,12 @@ export interface Uploads {
    * @throws {UploadFailed}
    */
   ensure(fileId: string, target: UploadTarget, hosts: MediaHostsSource): Promise<StoredFile | null>;
+  /**
+   * Whether WhatsApp still has what lies under a path; asked of its hosts, nothing is loaded.
+   *
+   * @throws {UploadFailed} when none of them says so
+   */
+  isThere(directPath: string, hosts: MediaHostsSource): Promise<boolean>;
 }
 
 /** A file could not be stored. */
@@ -39,7 +47,7 @@ export class UploadFailed extends Error {
 }
 
 /** WhatsApp keeps files for weeks. What is sent later than this is stored anew, so that nobody gets a dead link. */
-const FRESH_MS = DAY_MS;
+export const FRESH_MS = DAY_MS;
 const IDLE_MS = MINUTE_MS;
 const TOTAL_MS = 15 * MINUTE_MS;
 const MAX_ANSWER_BYTES = 64 * 1024;
@@ -94,7 +102,29 @@ export function createUploads(agent: Dispatcher, files: OutgoingFiles, now: () =
       inFlight.set(key, stored);
       return stored;
     },
+    isThere: (directPath, source) =>
+      askAnyHost(agent, directPath, source).catch((error: unknown) => {
+        const failure = asFailure(error);
+        failure.ofService ||= service.isAway(directPath, failure.answered);
+        throw failure;
+      }),
   };
+}
+
+async function askAnyHost(agent: Dispatcher, directPath: string, source: MediaHostsSource): Promise<boolean> {
+  let failure = new UploadFailed("WhatsApp did not name a host for files.", null);
+  for (const host of (await askFor(source, false)).hosts) {
+    try {
+      const presence = await presenceAt(agent, host, directPath);
+      if (typeof presence === "string") return presence === "there";
+      const { answered } = presence;
+      failure = new UploadFailed(`WhatsApp's media host answered ${answered}.`, null, answered);
+    } catch (error) {
+      if (error instanceof OutboundError) return false;
+      failure = asFailure(error);
+    }
+  }
+  throw failure;
 }
 
 /** What cannot be had now is no fault of the file: it is tried again, as when WhatsApp takes none. */
