@@ -106,3 +106,24 @@ it("needs the right for what it is, and hands on nothing that is none, is gone, 
   expect((await forward(world, "3A00000000000000")).status).toBe(404);
   expect((await forward(world, picture.id, { number: "" })).status).toBe(400);
 });
+
+it("hands on polls with the right for polls, and with no other", async () => {
+  const world = await openShop();
+  const { sim, gateway, key } = world;
+  const poll = await sim.send(ANA, SHOP, { kind: "poll", name: "Lunch?", options: ["Yes", "No"] });
+  await known(world, poll.id);
+  const keyFor = async (...permissions: string[]): Promise<World> => {
+    const { body } = await gateway.post("/api-keys", { name: permissions.join(), permissions }, { key });
+    return { ...world, key: body.api_key as string };
+  };
+  expect(await forward(await keyFor("messages", "media"), poll.id)).toMatchObject({
+    status: 403,
+    body: { errors: { code: "PERMISSION_DENIED", permission: "polls" } },
+  });
+  const { status, body } = await forward(await keyFor("polls"), poll.id);
+  expect(status).toBe(200);
+  await sim.waitForMessage(BEN, { id: body.id });
+  expect(await sim.messages(BEN, { from: SHOP })).toMatchObject([
+    { id: body.id, kind: "poll", text: "Lunch?", forwarded: 1 },
+  ]);
+});

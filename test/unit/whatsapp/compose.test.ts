@@ -1,10 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { FileFacts, OutgoingFile, Upload } from "../../../src/model/media/media.ts";
-import type { Manner, MediaDraft } from "../../../src/model/content/drafts.ts";
+import { GatewayError } from "../../../src/model/errors/errors.ts";
+import type { ForwardDraft, Manner, MediaDraft } from "../../../src/model/content/drafts.ts";
 import type { MediaKind } from "../../../src/model/messages.ts";
 import { createSecretBox } from "../../../src/store/sealed/secret-box.ts";
 import { baileys } from "../../../src/whatsapp/baileys.ts";
 import { createComposer } from "../../../src/whatsapp/content/compose.ts";
+import type { ForwardedFiles } from "../../../src/whatsapp/media/forwarded.ts";
+import { mediaSource } from "../../../src/whatsapp/media/download.ts";
 import type { SendOutcome } from "../../../src/whatsapp/port.ts";
 import { UploadFailed } from "../../../src/whatsapp/media/upload.ts";
 
@@ -15,7 +18,16 @@ const HASH = Buffer.alloc(32, 2).toString("base64");
 
 const box = createSecretBox(Buffer.alloc(32));
 
-function setUp(kind: MediaKind, uploadFails: UploadFailed | null = null) {
+const nothingForwarded: ForwardedFiles = {
+  ensure: () => Promise.reject(new Error("nothing is handed on")),
+  known: () => Promise.reject(new Error("nothing is handed on")),
+};
+
+function setUp(
+  kind: MediaKind,
+  uploadFails: UploadFailed | null = null,
+  forwarded: ForwardedFiles = nothingForwarded,
+) {
   const facts: FileFacts = {
     kind,
     mimetype: "x/y",
@@ -50,6 +62,7 @@ function setUp(kind: MediaKind, uploadFails: UploadFailed | null = null) {
         return { facts, upload, target };
       },
     },
+    forwarded,
     hosts: { get: () => Promise.reject(new Error("nobody asks")) },
     groups: {
       isAnnouncements: async () => false,
@@ -155,5 +168,87 @@ describe("a message with a file", () => {
     const { composer, message } = setUp("image");
     expect(await composer.compose(message({ file: "mf_2" }))).toMatchObject({ reason: "file_gone" });
     expect(await composer.again(message())).toBeUndefined();
+  });
+});
+
+describe("a file that is handed on", () => {
+  const raw = bytesOf({
+    imageMessage: {
+      url: "https://h/old",
+      directPath: "/old",
+      mimetype: "image/png",
+      caption: "Look",
+      width: 7,
+      mediaKey: Buffer.alloc(32, 9),
+      fileEncSha256: Buffer.alloc(32, 9),
+      scansSidecar: Buffer.alloc(10, 9),
+      contextInfo: { stanzaId: "A1" },
+    },
+  });
+  const draft: ForwardDraft & { forwarded: 1 } = { kind: "forward", of: "image", raw, forwarded: 1 };
+  const message = { waId: "3EB0AA", jid: PERSON, draft };
+  const facts: FileFacts = {
+    kind: "image",
+    mimetype: "application/octet-stream",
+    size: 10,
+    mediaKey: KEY,
+    sha256: HASH,
+    encSha256: HASH,
+    keyTimestamp: 1_700_000_000,
+  };
+  const stored = { facts, upload: { url: "https://h/f", directPath: "/f", at: 1 }, target: "chats" } as const;
+  const of = (where: typeof stored | null): ForwardedFiles => ({
+    ensure: async () => where,
+    known: async () => where,
+  });
+
+  it("is named where it was stored again, and nothing of its old place is left", async () => {
+    const { composer } = setUp("image", null, of(stored));
+    const { message: sent } = await composedOf(composer.compose(message));
+    const encoded = bytesOf(sent);
+    expect(baileys.proto.Message.decode(Buffer.from(encoded, "base64")).imageMessage).toMatchObject({
+      url: "https://h/f",
+      directPath: "/f",
+      mimetype: "image/png",
+      caption: "Look",
+      width: 7,
+      contextInfo: { isForwarded: true },
+    });
+    expect(Buffer.from(mediaSource(encoded)!.key!).toString("base64")).toBe(KEY);
+    expect(sent.imageMessage).not.toHaveProperty("scansSidecar");
+    expect(sent.imageMessage!.contextInfo).not.toHaveProperty("stanzaId");
+    expect(bytesOf((await composer.again(message))!)).toBe(encoded);
+  });
+
+  it("is named where it was, while it is there, also to a phone that asks once more", async () => {
+    const { composer } = setUp("image", null, of(null));
+    const { message: sent } = await composedOf(composer.compose(message));
+    expect(sent.imageMessage).toMatchObject({ directPath: "/old", caption: "Look" });
+    expect(bytesOf((await composer.again(message))!)).toBe(bytesOf(sent));
+  });
+
+  it("says why it cannot be had, and whether it may be had later", async () => {
+    const outcomeOf = (code: "FILE_UNREACHABLE" | "UNAVAILABLE") => {
+      const ensure = () => Promise.reject(new GatewayError(code, "why"));
+      return setUp("image", null, { ...nothingForwarded, ensure }).composer.compose(message);
+    };
+    expect(await outcomeOf("FILE_UNREACHABLE")).toEqual({
+      kind: "refused",
+      code: 0,
+      reason: "why",
+      error: "FILE_UNREACHABLE",
+    });
+    expect(await outcomeOf("UNAVAILABLE")).toEqual({ kind: "unknown", reason: "why", blame: "media" });
+  });
+
+  it("stays for one look when it came for one, should an earlier version have queued it", async () => {
+    const once = bytesOf({
+      viewOnceMessageV2: { message: { imageMessage: { directPath: "/old", viewOnce: true } } },
+    });
+    const { composer } = setUp("image", null, of(null));
+    const asked = composer.compose({ ...message, draft: { ...draft, raw: once } });
+    const { message: sent } = await composedOf(asked);
+    expect(sent.imageMessage).toBeUndefined();
+    expect(sent.viewOnceMessageV2!.message!.imageMessage).toMatchObject({ viewOnce: true });
   });
 });
