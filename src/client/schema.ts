@@ -1769,6 +1769,7 @@ export interface components {
             } | null;
             permissions: ("messages" | "media" | "polls" | "lid" | "groups" | "groups_admin" | "qr" | "devices" | "webhooks" | "channels" | "keys" | "bots" | "*")[];
             devices: string[] | null;
+            recipients: string[] | null;
             /** @description Send it as `X-CSRF-Token` with every request that changes something */
             csrf: string;
             /** @description Where the simulator's phones are; left out: WhatsApp is the real one, or there is no such page */

@@ -13,7 +13,7 @@ describe("a script for MPWA", () => {
   const methods = ["POST", "GET"] as const;
 
   /** What arrived at a phone for each call, in the order of the calls. */
-  const arrived = (number: string, answers: { id: string }[]) =>
+  const arrived = (number: string, answers: Record<string, any>[]) =>
     Promise.all(answers.map(({ id }) => shop.sim.waitForMessage(number, { id })));
 
   it("sends what is the same here, as it is", async () => {

@@ -128,6 +128,45 @@ describe("a file that WhatsApp has no more", () => {
     expect(await uploads(world)).toEqual(["video", "audio", "document", "image"]);
   });
 
+  it("and the phone has it neither: the message fails, and says why", async () => {
+    const world = await openShop();
+    const { id } = await receive(world, picture());
+    await world.sim.faults.mediaGone({ id, reupload: "not_found" });
+    const answer = await forward(world, id, BEN);
+    expect(answer).toMatchObject({ status: 422, body: { errors: { code: "FILE_UNREACHABLE" } } });
+    expect(answer.body.errors.message).toContain("phone");
+    expect(await stateOf(world, answer.body.id)).toMatchObject({ state: "failed" });
+    await world.gateway.post(
+      "/send-message",
+      { sender: SHOP, number: BEN, message: "x" },
+      { key: world.key },
+    );
+    await world.sim.waitForMessage(BEN, { text: "x" });
+    expect(await world.sim.messages(BEN, { from: SHOP })).toHaveLength(1);
+    expect(await uploads(world)).toEqual([]);
+  });
+
+  it("and the phone is silent: other chats do not wait for it", async () => {
+    const world = await openShop();
+    const { id } = await receive(world, picture());
+    await world.sim.faults.mediaGone({ id, reupload: "silent" });
+    let isOver = false;
+    const handing = forward(world, id, BEN).finally(() => (isOver = true));
+    const phone = {
+      number: SHOP,
+      device: 0,
+      tag: "receipt",
+      type: "server-error",
+      direction: "out",
+    } as const;
+    await until(async () => (await world.sim.countStanzas(phone)) > 0);
+    const text = { sender: SHOP, number: CLEO, message: "Meanwhile" };
+    expect((await world.gateway.post("/send-message", text, { key: world.key })).body.state).toBe("sent");
+    expect(isOver).toBe(false);
+    const { body } = await handing;
+    await until(async () => (await stateOf(world, body.id)).state === "failed", 30_000);
+  });
+
   it("and the host is in trouble: it is asked again until it answers", async () => {
     const world = await openShop();
     const { id } = await receive(world, picture());

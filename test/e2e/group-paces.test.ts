@@ -75,7 +75,9 @@ it("passes on that WhatsApp wants fewer changes of groups, with Retry-After, and
     ]);
   }
   expect((await sim.group(id)).subject).toBe("Team");
-  expect((await sim.group(id)).members.map(({ number }) => number).toSorted()).toEqual([SHOP, ANA].toSorted());
+  expect((await sim.group(id)).members.map(({ number }) => number).toSorted()).toEqual(
+    [SHOP, ANA].toSorted(),
+  );
   expect((await sim.group(open)).members.map(({ number }) => number)).toEqual([ANA]);
   expect((await groups()).map(({ name }) => name)).toEqual(["Team"]);
   // Once WhatsApp allows it again, each of them works.

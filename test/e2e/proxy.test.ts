@@ -131,7 +131,9 @@ it("a proxy whose certificate nobody vouches for gets neither the password nor a
   const proxy = await startHttpsProxy();
   const arrivals = watchArrivals();
   await setProxy(world, proxy.url);
-  await until(async () => (await why(world))["last_close"]?.reason.includes("UNABLE_TO_VERIFY_LEAF_SIGNATURE"));
+  await until(async () =>
+    (await why(world))["last_close"]?.reason.includes("UNABLE_TO_VERIFY_LEAF_SIGNATURE"),
+  );
   expect(await why(world)).toMatchObject({ state: "connecting", reason: "proxy" });
   expect([proxy.targets, proxy.refused()]).toEqual([[], 0]);
   expect(pastIt(arrivals, world, proxy)).toEqual([]);

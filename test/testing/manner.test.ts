@@ -4,13 +4,8 @@ import { createTestChat } from "parley/testing";
 import { png } from "../unit/media/samples.ts";
 
 const BEN = "4915100000007";
-const TEN = new Date("2026-05-05T10:00:00Z");
 
 const bot = defineBot((b) => {
-  b.keyword("later", (ctx) => {
-    ctx.reply("Later", { sendAt: TEN, expires: "10m" });
-    ctx.reply("Now");
-  });
   b.keyword("once", (ctx) => ctx.image({ bytes: png(40, 20) }, { viewOnce: true }));
   b.keyword("on", (ctx) => ctx.forward(ctx.message.id, BEN));
 });
@@ -20,20 +15,6 @@ async function open() {
   onTestFinished(() => chat.close());
   return chat;
 }
-
-it("a reply with a time is seen when it has come, with its time and its end", async () => {
-  const chat = await open();
-  await chat.user("later");
-  const now = await chat.expect("Now");
-  for (const field of ["sendAt", "expires", "viewOnce", "forwarded"]) expect(now).not.toHaveProperty(field);
-  await chat.advance("119m");
-  await chat.expectNothing();
-  await chat.advance("1m");
-  expect(await chat.expect("Later")).toMatchObject({
-    sendAt: TEN,
-    expires: new Date("2026-05-05T10:10:00Z"),
-  });
-});
 
 it("a file that can be opened once, and a message that was handed on, say so", async () => {
   const chat = await open();

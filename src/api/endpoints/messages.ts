@@ -92,7 +92,15 @@ export const forwardMessage = endpoint({
   path: "/messages/{id}/forward",
   summary: "Hand a message on to 1 to 10 destinations, marked as forwarded",
   message: "Message sent successfully!",
-  errors: ["SENDER_NOT_FOUND", "PERMISSION_DENIED", "NOT_EDITABLE", "TIME_NOT_USABLE"],
+  errors: [
+    "SENDER_NOT_FOUND",
+    "PERMISSION_DENIED",
+    "NOT_EDITABLE",
+    "TIME_NOT_USABLE",
+    "FILE_TOO_LARGE",
+    "FILE_UNREACHABLE",
+    "FILE_NOT_USABLE",
+  ],
   input: z.object({
     sender: chosenSender(),
     number: destinations(),

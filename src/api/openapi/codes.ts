@@ -33,7 +33,8 @@ export const CODE_TEXTS: Record<ErrorCode, string> = {
   NOT_ON_WHATSAPP: "The destination is not on WhatsApp.",
   TOO_LATE: "The message is older than 15 minutes (edit) or 48 hours (delete).",
   NOT_EDITABLE: "The message is not the number's own, has no text, or has been taken back.",
-  TIME_NOT_USABLE: "A time of the message is more than 365 days ahead, or its end comes before its beginning; `fields` names it.",
+  TIME_NOT_USABLE:
+    "A time of the message is more than 365 days ahead, or its end comes before its beginning; `fields` names it.",
   IDEMPOTENCY_KEY_REUSED: "The idempotency key belongs to a request with another body.",
   RATE_LIMITED:
     "Too many requests with this key, or too many wrong keys from this address; `Retry-After` says when to try again.",

@@ -4,8 +4,8 @@ import type { MannerInput } from "../../model/content/manner.ts";
 import type { Draft } from "../../model/content/drafts.ts";
 import { handedOn } from "../../model/content/handed-on.ts";
 import { GatewayError } from "../../model/errors/errors.ts";
-import { JsonResult } from "../answers/envelope.ts";
-import { findAnyMessage, recordOf, type ActionCall } from "./message-actions.ts";
+import type { JsonResult } from "../answers/envelope.ts";
+import { findAnyMessage, recordOf, withRecord, type ActionCall } from "./message-actions.ts";
 import { send } from "./send.ts";
 
 /** How phones count what is handed on for the first time. */
@@ -38,5 +38,5 @@ export async function forward(
   const data = await recordOf(app, caller, target);
   const draft: Draft = { ...content, forwarded: ONCE };
   const result = await send({ ...asked, input: { ...input, sender: target.sender } }, draft);
-  return new JsonResult({ ...result.fields, data }, result.options);
+  return withRecord(result, data);
 }

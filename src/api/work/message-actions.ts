@@ -75,8 +75,12 @@ export async function sendAction(
 ): Promise<JsonResult> {
   const number = { ...parseDestination(shownAddress(chat))!, jid };
   const result = await send({ ...call, input: { sender, number: [number] } }, draft);
-  return new JsonResult({ ...result.fields, data }, result.options);
+  return withRecord(result, data);
 }
+
+/** The answer of a send, with the record of the message that it is about. A failure answers as that of any send. */
+export const withRecord = ({ fields, options }: JsonResult, data: object): JsonResult =>
+  new JsonResult(options.status === false ? fields : { ...fields, data }, options);
 
 /** Of what the gateway sent: with all its states. */
 export async function recordOf(app: App, caller: Caller, message: FoundMessage) {

@@ -31,7 +31,11 @@ const generation = ref(0);
 let asked: Promise<void> | null = null;
 
 const scopeOf = (one: Session | null): string =>
-  one === null ? "" : [one.kind, one.account?.id, ...one.permissions, ...(one.devices ?? []), ...(one.recipients ?? [])].join(" ");
+  one === null
+    ? ""
+    : [one.kind, one.account?.id, ...one.permissions, ...(one.devices ?? []), ...(one.recipients ?? [])].join(
+        " ",
+      );
 
 function take(next: Session | null): void {
   const other = session.value !== null && next !== null && scopeOf(session.value) !== scopeOf(next);
@@ -114,9 +118,7 @@ export const mayMakeLinks = (): boolean => ["devices", "qr", "webhooks"].every(m
 
 /** May it read what was changed in the account? Of some numbers or recipients there is no list. */
 export const mayReadLog = (): boolean =>
-  may("keys") &&
-  (session.value?.devices ?? null) === null &&
-  (session.value?.recipients ?? null) === null;
+  may("keys") && (session.value?.devices ?? null) === null && (session.value?.recipients ?? null) === null;
 
 const isOperator = computed(() => session.value?.kind === "operator");
 const account = computed(() => session.value?.account ?? null);
