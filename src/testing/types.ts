@@ -145,7 +145,7 @@ export interface TestChat extends Conversation, AsyncDisposable {
    * @throws {TypeError} when a bot is not valid; {GatewayError} when a bot refuses its settings
    */
   deploy(bots: TestBots, options?: DeployOptions): Promise<void>;
-  /** Moves the clock, and runs everything that becomes due on the way. */
+  /** Moves the clock. Everything that becomes due on the way happens on the way: timers, and replies with `sendAt`. */
   advance(duration: Duration): Promise<void>;
   /** The time on the test's clock. */
   now(): Date;

@@ -7,6 +7,10 @@ const BEN = "4915100000007";
 
 const bot = defineBot((b) => {
   b.keyword("once", (ctx) => ctx.image({ bytes: png(40, 20) }, { viewOnce: true }));
+  b.keyword("later", (ctx) => {
+    ctx.reply("A month has passed", { sendAt: "30d" });
+    ctx.reply("Noted");
+  });
   b.keyword("on", (ctx) => ctx.forward(ctx.message.id, BEN));
 });
 
@@ -24,4 +28,14 @@ it("a file that can be opened once, and a message that was handed on, say so", a
   await chat.user("on");
   expect(await ben.expect("on")).toMatchObject({ forwarded: true });
   expect(ben.replies()[0]).not.toHaveProperty("viewOnce");
+});
+
+it("a reply with a time comes when the clock is there, over a kill", async () => {
+  const chat = await open();
+  await chat.user("later");
+  await chat.kill();
+  await chat.advance("29d");
+  expect(chat.transcript()).toEqual(["user: later", "bot: Noted"]);
+  await chat.advance("1d");
+  expect(chat.transcript()).toEqual(["user: later", "bot: Noted", "bot: A month has passed"]);
 });

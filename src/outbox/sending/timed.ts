@@ -36,6 +36,8 @@ export interface Timed {
 }
 
 const LOOK_MS = SECOND_MS;
+/** Longer waits are made of several: a timer of Node takes at most 24 days, and one that is longer ends at once. */
+const LONGEST_WAIT_MS = DAY_MS;
 /** Few enough that nobody notices the commit: ten thousand that are due at once are queued within two seconds. */
 const AT_ONCE = 200;
 /** How old a chat's last message may be for what is sent to be a reply. */
@@ -68,26 +70,57 @@ is_reply = coalesce((SELECT last_incoming_at > ?2 FROM chat_state c
   WHERE c.device_id = outbox.device_id AND c.chat = outbox.chat), 0)
 WHERE id IN (SELECT value FROM json_each(?3)) AND state = 'scheduled' RETURNING id, is_reply`;
 
-/** What waits for its time of one number. A clock that is doubted makes nothing due. */
-export function createTimed(deps: TimedDeps): Timed {
-  const { deviceId, store, log, sender, endings } = deps;
-  /** The next time that something waits for; null: nothing does. */
+/** Calls when the next time has come, and each second after it until there is another next time. */
+function createWatch(
+  { time, now, clock }: Pick<TimedDeps["store"], "time" | "now" | "clock">,
+  come: () => void,
+): { next(): number | null; waitFor(at: number | null): void; stop(): void } {
   let next: number | null = null;
+  /** Looks again and again: the clock may be set, or be doubted when the time comes. */
   let ticking: Cancel | null = null;
-  let running = false;
+  let waking: Cancel | null = null;
   let stopped = false;
 
   function waitFor(at: number | null): void {
     next = at;
-    if (at === null) {
+    waking?.();
+    waking = null;
+    if (at === null || stopped) {
       ticking?.();
       ticking = null;
-    } else if (!stopped) ticking ??= store.time.every(LOOK_MS, tick);
+      return;
+    }
+    ticking ??= time.every(LOOK_MS, tick);
+    const ms = at - now();
+    // What is late is being sent right now: it is looked at again, but not at once.
+    waking = time.after(ms > 0 ? Math.min(ms, LONGEST_WAIT_MS) : LOOK_MS, wake);
+  }
+
+  function wake(): void {
+    if (next !== null && now() < next) waitFor(next);
+    else tick();
   }
 
   function tick(): void {
-    if (next !== null && store.now() >= next && store.clock.isTrusted()) void work();
+    if (next !== null && now() >= next && clock.isTrusted()) come();
   }
+
+  return {
+    next: () => next,
+    waitFor,
+    stop() {
+      stopped = true;
+      waitFor(null);
+    },
+  };
+}
+
+/** What waits for its time of one number. A clock that is doubted makes nothing due. */
+export function createTimed(deps: TimedDeps): Timed {
+  const { deviceId, store, log, sender, endings } = deps;
+  const watch = createWatch(store, () => void work());
+  let running = false;
+  let stopped = false;
 
   async function work(): Promise<void> {
     if (running || stopped) return;
@@ -96,7 +129,7 @@ export function createTimed(deps: TimedDeps): Timed {
       while ((await queueDue()) === AT_ONCE);
       await expire();
       const found = await store.readOne(NEXT, [deviceId]);
-      waitFor(found?.at ?? null);
+      watch.waitFor(found?.at ?? null);
     } catch (error) {
       // The next look finds it again.
       if (isWorthLogging(error)) log.error({ err: error, device: deviceId }, "could not queue what was due");
@@ -141,11 +174,11 @@ export function createTimed(deps: TimedDeps): Timed {
     look: work,
     stored(drafts) {
       const times = drafts.flatMap(({ sendAt, notAfter }) => sendAt ?? notAfter ?? []);
-      if (times.length > 0) waitFor(Math.min(...times, next ?? Infinity));
+      if (times.length > 0) watch.waitFor(Math.min(...times, watch.next() ?? Infinity));
     },
     stop() {
       stopped = true;
-      waitFor(null);
+      watch.stop();
     },
   };
 }
