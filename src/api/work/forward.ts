@@ -19,7 +19,7 @@ const PERMISSIONS: Record<string, string> = {
 };
 
 /**
- * Hands a message on to others, marked as forwarded. A file that came is not stored at WhatsApp again.
+ * Hands a message on to others, marked as forwarded. A file is uploaded again only when WhatsApp no longer has it.
  *
  * @throws PERMISSION_DENIED without the permission for what it is; NOT_EDITABLE for what cannot be handed on; and what
  *   `findAnyMessage` and `send` throw

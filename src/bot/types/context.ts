@@ -136,8 +136,8 @@ export interface Context<
   delete(id: string): string;
   /**
    * Hands a message of this number on to another chat, marked as forwarded: the one that is answered (`ctx.message.id`), or any
-   * other by its id. Files are not stored at WhatsApp again. The handler fails, and nothing is sent, when the message is not
-   * stored any more, or cannot be forwarded.
+   * other by its id. A file that WhatsApp no longer has is uploaded again. The handler fails, and nothing is sent, when the
+   * message is not stored any more, or cannot be forwarded.
    *
    * @param chat digits, `…@lid`, `…@g.us` or `…@newsletter`
    * @returns the id that the message will have
