@@ -111,12 +111,18 @@ describe("the list of chats", () => {
   });
 });
 
+/** Again and again: a list that is still measured stays at its end. */
+const scrollUpTo = (page: Page, wanted: Locator): Promise<void> =>
+  until(async () => {
+    await page.getByRole("feed").evaluate((feed) => feed.scrollTo(0, 0));
+    return await wanted.isVisible();
+  });
+
 describe("a conversation", () => {
   it("shows what became of each message: files, places, cards, edits, deletions, reactions, who answered", async () => {
     const page = await world.open(withAna);
     await message(page, ids["own"]!).waitFor();
-    await page.getByRole("feed").evaluate((feed) => feed.scrollTo(0, 0));
-    await message(page, ids["hello"]!).waitFor();
+    await scrollUpTo(page, message(page, ids["hello"]!));
 
     expect(await text(page, ids["hello"]!)).toContain("👍");
     expect(await text(page, ids["ping"]!)).toContain("Answered by: Bot ping");
@@ -548,9 +554,8 @@ describe("the way of a message", () => {
 
     const page = await world.open(`/chats/${SHOP}/${EVE}`);
     await message(page, last).waitFor();
-    await page.getByRole("feed").evaluate((feed) => feed.scrollTo(0, 0));
     const foot = message(page, id).locator(".way");
-    await foot.getByText("Not answered").waitFor();
+    await scrollUpTo(page, foot.getByText("Not answered"));
     receiver.answer = { message: "Yes, we do." };
     await world.gateway.post(`/deliveries/${(await deliveries())[0]!.id}/replay`, {}, world);
     await foot.getByText("Answered by: Webhook").waitFor();

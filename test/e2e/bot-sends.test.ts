@@ -71,12 +71,12 @@ it("a reply with sendAt waits and then arrives, with its quote and its mention",
   const { send_at: sendAt, by } = (await listed(ana, "Later"))!;
   expect(later.at).toBeGreaterThanOrEqual(Date.parse(sendAt));
   expect(by).toBe("bot:sender");
-  const { history } = (await gateway.get(`/messages/${later.id}`, { key })).body.data;
-  expect(history.map(({ state }: { state: string }) => state).slice(0, 3)).toEqual([
-    "scheduled",
-    "queued",
-    "sent",
-  ]);
+  const states = async (): Promise<string[]> => {
+    const { body } = await gateway.get(`/messages/${later.id}`, { key });
+    return body.data.history.map(({ state }: { state: string }) => state);
+  };
+  await until(async () => (await states()).includes("sent"));
+  expect((await states()).slice(0, 3)).toEqual(["scheduled", "queued", "sent"]);
 });
 
 it("a picture with viewOnce can be opened once", async () => {

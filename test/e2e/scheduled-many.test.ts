@@ -15,7 +15,7 @@ it("many that are due at once are queued together, and leave at the number's pac
   await world.link(OTHER);
   const people = await sim.addContacts(PEOPLE, { prefix: "49151" });
   const [friend] = await sim.addContacts(1, { prefix: "49152" });
-  const due = new Date(Date.now() + 15_000).toISOString();
+  const due = new Date(Date.now() + 30_000).toISOString();
   for (let n = 0; n < EACH; n++)
     for (let from = 0; from < PEOPLE; from += 10) {
       const number = people.slice(from, from + 10).join("|");

@@ -1,3 +1,4 @@
+import { MAX_DISCARDED_BYTES } from "../../../src/api/reading/body.ts";
 import type { Arena, Attack } from "../attack.ts";
 
 const AT_ONCE = 16;
@@ -28,8 +29,8 @@ async function post({ gateway, attacker: { key } }: Arena, body: string): Promis
   if (!FINE.has(status)) throw new Error(`${body.slice(0, 80)} was answered with ${status}`);
 }
 
-/** More than a body may have, with what the kernels on both sides hold. */
-const MOST_READ = 64 * 1_048_576;
+/** Twice what the gateway throws away before it closes: kernels on both sides hold some of it. */
+const MOST_READ = 2 * MAX_DISCARDED_BYTES;
 const CHUNK = 65_536;
 
 /** A body without an end. @throws when the gateway goes on reading it */
