@@ -99,7 +99,8 @@ export default defineConfig({
     // they import must register no hooks, because it is loaded once; see `gateway-hooks.ts`.
     isolate: false,
     // Tests with a gateway wait for it, and for time, as much as they compute.
-    maxWorkers: 5,
+    // The gate prefers to be sure: on a slow machine, five workers make each test wait for the others.
+    maxWorkers: process.env["CI"] ? 3 : 5,
     // No function of a test run is hot for long: V8 optimises late, and collects young objects seldom. Decision 0099.
     execArgv: ["--interrupt-budget=540000", "--min-semi-space-size=16"],
     sequence: { sequencer: LongFirst },
