@@ -40,7 +40,8 @@ describe("a message that is pages away", () => {
       .getByRole("button", { name: /nine days ago/ })
       .click();
     await message(page, old).waitFor();
-    expect(await message(page, quoting).count()).toBe(0);
+    await message(page, quoting).waitFor({ state: "detached" });
+    expect(await message(page, old).count()).toBe(1);
     await page.getByRole("feed").press("End");
     await message(page, quoting).waitFor();
     await page.context().close();

@@ -67,7 +67,7 @@ it("tells of a number that stays away for five minutes and of receivers that are
   hook.status = 500;
   const customer = await startReceiver();
   customer.status = 410;
-  const world = await openWorld({ env: { ALERT_URL: hook.url, ...fasterClock(20) } });
+  const world = await openWorld({ env: { ALERT_URL: hook.url, ...fasterClock(10) } });
   const { gateway, sim } = world;
   await world.link(NUMBER);
   await gateway.put(`/devices/${NUMBER}/webhook`, { url: customer.url }, { key: world.key });

@@ -212,12 +212,15 @@ describe.skipIf(findSqld() === null)("a node that cannot be heard of", () => {
     let end: () => void = () => undefined;
     const ended = new Promise<void>((resolve) => (end = resolve));
     const a = await node("a", { ending: () => ended });
+    // A first look that was late has taken nothing yet.
+    await eventually(() => expectShared(a));
 
     a.cut(true);
     await eventually(() => expect(a.working.size).toBe(0));
+    const saidBefore = a.lines.length;
     a.cut(false);
     await eventually(() =>
-      expect(a.lines.some((line) => line.includes("answers this node again"))).toBe(true),
+      expect(a.lines.slice(saidBefore).some((line) => line.includes("answers this node again"))).toBe(true),
     );
     expect(a.working.size).toBe(0);
     end();
