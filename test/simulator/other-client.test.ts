@@ -320,6 +320,48 @@ it("asks who people are and what they allow, and reacts, edits and takes back", 
   await sim.addContact("31644444444");
 });
 
+it("lets people in again, joins by a link, removes a member, and sets how chats are shown", async () => {
+  const { sim, ann, ben, zapo } = await world();
+  const { group, privacy, chat } = zapo.client;
+  await sim.block(NUMBER, ANN);
+  expect(await privacy.getBlocklist()).toMatchObject({ jids: [ann.lid] });
+  await privacy.unblockUser(ann.lid);
+  expect([await sim.blocked(NUMBER), (await privacy.getBlocklist()).jids]).toEqual([[], []]);
+
+  const club = await sim.addGroup({ subject: "Open to all", members: [BEN, ANN] });
+  await group.joinGroupViaInvite((await sim.group(club.id)).inviteLink.split("/").at(-1)!);
+  await ben.sendText(club.id, "welcome");
+  await zapo.untilText("welcome");
+  await group.createGroup("Two of us", [ann.jid, ben.jid]);
+  const { groupJid: own = "" } = await until("create", () =>
+    zapo.groupEvents.find(({ action, groupJid }) => action === "create" && groupJid !== club.id),
+  );
+  await group.removeParticipants(own, [ben.lid]);
+  await until("remove", () => zapo.groupEvents.find(({ action }) => action === "remove"));
+  await zapo.say(own, "without ben");
+  await ann.waitForMessage({ text: "without ben" });
+  expect(await ben.messages({ chat: own })).toEqual([]);
+
+  await chat.setChatMute(ann.lid, true, Date.now() + 3_600_000);
+  await chat.setChatPin(ann.lid, true);
+  const kinds = (await sim.appState(NUMBER)).map(({ index: [kind] }) => kind);
+  expect(kinds).toEqual(expect.arrayContaining(["mute", "pin_v1"]));
+});
+
+it("mentions somebody, and sends a picture for one look", async () => {
+  const { sim, ann, zapo } = await world();
+  const group = await sim.addGroup({ subject: "Lunch", members: [ANN, BEN, NUMBER] });
+  const text = `@${ann.lid.split("@")[0]} now?`;
+  const contextInfo = { mentionedJid: [ann.lid] };
+  await zapo.say(group.id, { extendedTextMessage: { text, contextInfo } });
+  expect(await ann.waitForMessage({ text })).toMatchObject({ mentions: [ann.lid] });
+
+  const { id } = await ann.send(NUMBER, { kind: "image", bytes: randomBytes(5_000) });
+  const imageMessage = { ...(await zapo.untilMessage(id)).message!.imageMessage!, viewOnce: true };
+  const once = await zapo.client.sendMessage(ann.lid, { viewOnceMessageV2: { message: { imageMessage } } });
+  expect(await ann.waitForMessage({ id: once.id })).toMatchObject({ kind: "image", viewOnce: true });
+});
+
 it("talks with Baileys, each for a number of its own", async () => {
   const { sim, zapo } = await world();
   await sim.addNumber("31600000002", { name: "Bakery" });
@@ -341,7 +383,7 @@ it("talks with Baileys, each for a number of its own", async () => {
 });
 
 it("has met everything here that the page says it has confirmed", ({ skip }) => {
-  skip(met.length < 9, "some of the tests above were left out");
+  skip(met.length < 11, "some of the tests above were left out");
   const names = new Set(met.flat().flatMap(namesOf));
   const onTheWire = confirmedByZapo().filter((name) => /^(in|out) /.test(name) && !BEFORE_LOGIN.has(name));
 
