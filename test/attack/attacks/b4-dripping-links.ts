@@ -1,7 +1,7 @@
 import { pdf } from "../../unit/media/samples.ts";
-import { link } from "../../bench/gateway-client.ts";
 import type { Arena, Attack, Tenant } from "../attack.ts";
 import { serveFiles } from "../file-server.ts";
+import { until, withNumbers } from "../numbers.ts";
 
 const DRIPPING = { short: 12, full: 40 };
 const PATIENCE_MS = 10_000;
@@ -56,20 +56,6 @@ async function dripInto(arena: Arena, senders: Sender[]): Promise<void> {
   }
 }
 
-/** Numbers of the attacker's for the length of one attack. */
-async function withNumbers<T>(
-  { gateway, sim, attacker: { key } }: Arena,
-  work: (numbers: string[]) => Promise<T>,
-): Promise<T> {
-  const numbers = Array.from({ length: NUMBERS }, (_, index) => `3160000010${index}`);
-  try {
-    await Promise.all(numbers.map((number) => link(gateway, sim, key, number)));
-    return await work(numbers);
-  } finally {
-    for (const number of numbers) await gateway.delete(`/devices/${number}`, { key });
-  }
-}
-
 export default [
   {
     name: "files that come a byte at a time, while another account sends one",
@@ -80,7 +66,7 @@ export default [
     name: `${NUMBERS} numbers of one account with ${LINKS} such files each`,
     class: "B4",
     run: (arena) =>
-      withNumbers(arena, (numbers) =>
+      withNumbers(arena, { count: NUMBERS, prefix: "316000001" }, (numbers) =>
         dripInto(
           arena,
           numbers.flatMap((number) => Array.from({ length: LINKS }, () => ({ ...arena.attacker, number }))),
@@ -88,10 +74,3 @@ export default [
       ),
   },
 ] satisfies Attack[];
-
-async function until(holds: () => boolean, otherwise: string): Promise<void> {
-  for (const begun = performance.now(); !holds();) {
-    if (performance.now() - begun > PATIENCE_MS) throw new Error(otherwise);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
