@@ -1,16 +1,22 @@
 import { link } from "../bench/gateway-client.ts";
 import type { Arena } from "./attack.ts";
 
-/** Links numbers of the attacker's for the length of one attack. @param prefix of their digits, to which two are added */
+/**
+ * Links numbers of the attacker's for the length of one attack.
+ *
+ * @param prefix of their digits, to which two are added
+ * @param together all in the same moment. Default: one after the other
+ */
 export async function withNumbers<T>(
   { gateway, sim, attacker: { key } }: Arena,
-  { count, prefix }: { count: number; prefix: string },
+  { count, prefix, together = false }: { count: number; prefix: string; together?: boolean },
   work: (numbers: string[]) => Promise<T>,
 ): Promise<T> {
   const numbers = Array.from({ length: count }, (_, index) => prefix + String(index).padStart(2, "0"));
   try {
-    // One after the other: what linking costs is not what these attacks are about.
-    for (const number of numbers) await link(gateway, sim, key, number);
+    const all = numbers.map((number) => () => link(gateway, sim, key, number));
+    if (together) await Promise.all(all.map((one) => one()));
+    else for (const one of all) await one();
     return await work(numbers);
   } finally {
     for (const number of numbers) await gateway.delete(`/devices/${number}`, { key });

@@ -8,18 +8,20 @@ let linked = 0;
 /**
  * A new number is being linked when the process ends. Afterwards it either comes online by itself, or its owner scans
  * once more, after removing what the phone shows; then people write to it, who all take new pre-keys.
+ *
+ * @param passes how often at most the place is come to before that
  */
-export function crashWhileLinking(failpoint: FailpointName, where: string): CrashPoint {
+export function crashWhileLinking(failpoint: FailpointName, where: string, passes = 1): CrashPoint {
   return {
     name: failpoint,
     failpoint,
     where,
-    async run(arena) {
+    async run(arena, random) {
       const number = `3162${String(++linked).padStart(7, "0")}`;
       const { sim, gateway, key } = arena.world;
       await sim.addNumber(number);
       const qr = await firstQr(arena, number);
-      arena.arm(failpoint);
+      arena.arm(failpoint, 1 + Math.floor(random() * passes));
       // The phone's part may end with the connection.
       const scanned = sim.scan(number, qr).catch(() => undefined);
       await arena.expectDeath(failpoint, async () => undefined);

@@ -1,9 +1,11 @@
 import type { FailpointName } from "../../src/model/failpoint.ts";
+import { ACTION_POINTS } from "./action-points.ts";
 import { ok, until } from "./apart.ts";
 import { ANA, BEN, SHOP, type Arena } from "./arena.ts";
 import { crashWhileImporting } from "./crash-while-importing.ts";
 import { crashWhileLinking } from "./crash-while-linking.ts";
 import { crashWhileMigrating } from "./crash-while-migrating.ts";
+import { shuffled } from "./shuffled.ts";
 import { heldBack, missedDevice, tokenGiven } from "./held-points.ts";
 import { PICTURE } from "./hook.ts";
 import type { Verdict } from "../../src/demo/judge/judge.ts";
@@ -23,6 +25,9 @@ export interface CrashPoint {
   /** One crash there, the start after it, and what the judge says of it. */
   run(arena: Arena, random: Random): Promise<Verdict>;
 }
+
+/** In so many parts the first pre-keys of a number are stored. */
+const PRE_KEY_COMMITS = 14;
 
 /** Does what leads to the place, once. */
 export type Provoke = (arena: Arena, random: Random, round?: number) => Promise<void>;
@@ -130,36 +135,6 @@ const sendPoll: Provoke = async ({ world, send }) => {
   });
 };
 
-const ACTING_MS = 5_000;
-
-/** One message that came and two that were sent, and everything that can be done to them. */
-const acting: Provoke = async ({ world: { sim, gateway, key }, send }, random) => {
-  const { id: came } = await sim.sendText(ANA, SHOP, "a thing to be handed on");
-  const name = Math.floor(random() * 1e9);
-  const texts = [`kept ${name}`, `taken back ${name}`];
-  for (const message of texts) send("/send-message", { number: ANA, message });
-  let ids: string[] = [];
-  // It may be killed by the very first of these: then the next round is another one.
-  await until(
-    "these messages are there",
-    async () => {
-      const arrived = await sim.messages(ANA, { from: SHOP });
-      ids = texts.flatMap((text) => arrived.find((message) => message.text === text)?.id ?? []);
-      return ids.length === 2 && (await gateway.get(`/messages/${came}`, { key })).status === 200;
-    },
-    ACTING_MS,
-  );
-  const [kept, taken] = ids;
-  const steps = [
-    () => send(`/messages/${came}/reaction`, { emoji: "👍" }),
-    () => send(`/messages/${came}/forward`, { number: BEN }),
-    () => send(`/messages/${kept}`, { message: `kept ${name}, mended` }, "PATCH"),
-    () => send(`/messages/${kept}/forward`, { number: BEN }),
-    () => send(`/messages/${taken}`, {}, "DELETE"),
-  ];
-  for (const step of shuffled(steps, random)) step();
-};
-
 /** Three messages that are due at once, and one that is sent meanwhile, elsewhere. */
 const falling: Provoke = async ({ send, group }, random, round) => {
   if (round !== 0) return;
@@ -248,18 +223,7 @@ export const POINTS: CrashPoint[] = [
   during(sending, "after-accept", "send stored; its caller not told"),
   during(falling, "before-due-commit", "a message is due; not queued", { passes: 1 }),
   during(falling, "after-due-commit", "a due message queued; not sent", { passes: 1 }),
-  during(acting, "after-accept", "a reaction, edit, deletion or forward stored; its caller not told", {
-    name: "action-stored",
-    passes: 5,
-  }),
-  during(acting, "before-encrypt", "one of these taken from the outbox; not encrypted", {
-    name: "action-taken",
-    passes: 5,
-  }),
-  during(acting, "before-ack", "one of these written to WhatsApp; no ack", {
-    name: "action-written",
-    passes: 5,
-  }),
+  ...ACTION_POINTS,
   during(conversation, "before-encrypt", "taken from the outbox; not encrypted"),
   during(conversation, "after-encrypt-commit", "encrypted, ratchet stored; not written"),
   during(sendingFiles, "after-upload", "file uploaded; not noted", { passes: 1 }),
@@ -291,15 +255,8 @@ export const POINTS: CrashPoint[] = [
   duringRotation("after-secret-commit", "a webhook's new secret stored; not told"),
   crashWhileLinking("before-creds-commit", "the phone has scanned; credentials not stored"),
   crashWhileLinking("after-creds-commit", "the phone has scanned; credentials stored"),
-  crashWhileLinking("before-pre-keys-commit", "new pre-keys made; not stored"),
-  crashWhileLinking("after-pre-keys-commit", "new pre-keys stored; not uploaded"),
+  crashWhileLinking("before-pre-keys-commit", "new pre-keys made; not stored", PRE_KEY_COMMITS),
+  crashWhileLinking("after-pre-keys-commit", "new pre-keys stored; not uploaded", PRE_KEY_COMMITS),
   crashWhileImporting(conversation),
   crashWhileMigrating("mid-migration", "between two statements of an upgrade"),
 ];
-
-function shuffled<T>(items: T[], random: Random): T[] {
-  return items
-    .map((item) => ({ item, place: random() }))
-    .toSorted((a, b) => a.place - b.place)
-    .map(({ item }) => item);
-}

@@ -46,6 +46,24 @@ it("an answer without a number of pre-keys counts as none", async () => {
   expect(await isHeard(guest, number)).toBe(true);
 });
 
+it("pre-keys are made and stored before WhatsApp is asked how many it has", async () => {
+  const { simulator, server, number, store } = await setup();
+  let stored: ReturnType<typeof rawRows> | null = null;
+  server.hooks.iq.push((_, iq) => {
+    if (iq.attrs.type === "get" && child(iq, "count"))
+      stored ??= rawRows(store, "select count(*) as keys from wa_keys where type = 'pre-key'", []);
+    return undefined;
+  });
+
+  await link(simulator, number);
+  await until("its pre-keys", async () => (await simulator.companions(OWN))[0]!.preKeys > 0);
+
+  const [row] = await stored!;
+  const [companion] = await simulator.companions(OWN);
+  // Some may have been used since.
+  expect(row!.keys).toBeGreaterThanOrEqual(companion!.preKeys);
+});
+
 it("pre-keys are uploaded once when WhatsApp has none", async () => {
   const { simulator, guest, number } = await setup();
 

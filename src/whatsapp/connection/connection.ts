@@ -11,7 +11,7 @@ import { takeCalls } from "../receive/calls.ts";
 import { changeChat, listenForChatSettings } from "../life/chat-settings.ts";
 import { watchClock } from "../life/clock.ts";
 import { watchForStalls } from "../life/stall-watchdog.ts";
-import { uploadFirstPreKeys } from "../life/first-pre-keys.ts";
+import { makeFirstPreKeys, uploadFirstPreKeys } from "../life/first-pre-keys.ts";
 import { emitWhatIsListenedFor } from "../receive/frame-events.ts";
 import { writeTogether } from "../send/frame-writes.ts";
 import { type MediaHostsSource } from "../media/hosts.ts";
@@ -70,6 +70,7 @@ const NOT_CONNECTED: SendOutcome = {
 export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConnection> {
   const parts = await prepare(deps);
   await parts.receiving.journal.replay();
+  await makeFirstPreKeys(parts.auth);
   const socket = makeSocket(deps, parts);
   parts.late.socket = socket;
   const turns = takeTurns(socket, deps, parts);

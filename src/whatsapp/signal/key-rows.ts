@@ -8,6 +8,8 @@ import { countParts, partNamed, partsOf, toRows } from "./key-parts.ts";
 
 const ROWS_PER_STATEMENT = 100;
 const ERASED_AT_ONCE = 500;
+/** Opening so many takes two milliseconds. */
+const OPENED_AT_ONCE = 100;
 const REVERSE = "_reverse";
 
 const DELETE =
@@ -114,7 +116,9 @@ export async function readKeys(
   ids: string[],
 ): Promise<Map<string, Buffer>> {
   const found = new Map<string, Buffer>();
-  for (const { id, value } of await store.read(KEYS, [deviceId, type, JSON.stringify(ids)])) {
+  const rows = await store.read(KEYS, [deviceId, type, JSON.stringify(ids)]);
+  for (const [at, { id, value }] of rows.entries()) {
+    if (at > 0 && at % OPENED_AT_ONCE === 0) await giveWay();
     try {
       const stored = store.box.open(value, sealContext(deviceId, type, id));
       const whole = countParts(stored) === 0 ? stored : await joinParts(store, deviceId, type, id, stored);
