@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { readingOf } from "../api/reading/held-body.ts";
+import { AT_ONCE_BYTES, inTurn, letPass } from "../api/reading/turns.ts";
 import { GatewayError } from "../model/errors/errors.ts";
 import { checkHead, headersTooLarge, MAX_HEADER_BYTES, MAX_REQUEST_LINE_BYTES } from "./head.ts";
 import { type Refusals, tooSlow, unreadable } from "./refuse.ts";
@@ -72,9 +73,6 @@ interface Address {
   waiting: Set<Connection>;
 }
 
-/** Beyond it a request is read in as many turns as it has parts. */
-const AT_ONCE_BYTES = 32_768;
-const LARGE_AT_ONCE = 2;
 const NOTHING_CAME = { unfinished: 0, lineEnded: false, headerBytes: 0 };
 /** Larger requests are read and thrown away. */
 const MOST_KEPT = MAX_REQUEST_LINE_BYTES + MAX_HEADER_BYTES;
@@ -94,9 +92,9 @@ export function guardConnections(
   const known = new WeakMap<Socket, Connection>();
   const addresses = new Map<string, Address>();
   const unfinished = createUnfinished();
-  const inTurn = createTurns();
 
   function open(socket: Socket): void {
+    letPass();
     const address = perAddress ? (socket.remoteAddress ?? "") : "";
     const connection = { socket, address, underWay: 0, current: null, ...NOTHING_CAME, refused: false };
     known.set(socket, connection);
@@ -163,8 +161,10 @@ export function guardConnections(
         waiting?.add(connection);
     });
     const refusal = checkHead(request);
-    if (refusal === null) handle(request, response);
-    else refusals.request(response, refusal);
+    if (refusal !== null) refusals.request(response, refusal);
+    else if (!announcesMuch(request)) handle(request, response);
+    // One costs as much as many small ones, and whole batches of them come at once.
+    else inTurn(() => connection.refused || handle(request, response));
   }
 
   // Node would drop the two thousand and first without a word; bytes are what is counted here.
@@ -188,6 +188,9 @@ export function guardConnections(
 /** On its way to the disk: it holds no more than its reader has room for, and waits for its turn as long as it must. */
 const isStreamed = ({ current }: Connection): boolean =>
   current !== null && readingOf(current.req) === "streamed";
+
+const announcesMuch = ({ headers }: IncomingMessage): boolean =>
+  headers["transfer-encoding"] !== undefined || Number(headers["content-length"]) > AT_ONCE_BYTES;
 
 /** How long a file may take is its reader's to say. Node says it once. */
 const mayTakeLonger = (connection: Connection, code: string | undefined): boolean =>
@@ -236,21 +239,6 @@ function pause({ socket, current }: Connection): () => void {
 function pauseSocket(socket: Socket): () => void {
   socket.pause();
   return () => void socket.resume();
-}
-
-/**
- * Lets few large requests go on in each turn of the loop: Node reads up to two mebibytes of a connection before it looks at
- * the next one, and accepts one new connection a turn, so a caller who has just come waits for as many turns as others came before.
- */
-function createTurns(): (goOn: () => void) => void {
-  const waiting: (() => void)[] = [];
-  const turn = (): void => {
-    for (const goOn of waiting.splice(0, LARGE_AT_ONCE)) goOn();
-    if (waiting.length > 0) setImmediate(turn);
-  };
-  return (goOn) => {
-    if (waiting.push(goOn) === 1) setImmediate(turn);
-  };
 }
 
 /** Whether what has come after the request line is no more than headers may be. */

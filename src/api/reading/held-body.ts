@@ -3,6 +3,7 @@ import { Readable } from "node:stream";
 import type { H3Event } from "h3";
 import { SECOND_MS, systemTime } from "../../model/time.ts";
 import { endedEarly, MAX_DISCARDED_BYTES } from "./body.ts";
+import { AT_ONCE_BYTES, inTurn } from "./turns.ts";
 
 /**
  * How a request's body is read, for whoever guards the connections. `held`: its reader stops it between two pieces, and
@@ -36,6 +37,8 @@ export function holdBody(event: H3Event): HeldBody {
   let waiting: { resolve(piece: Buffer | null): void; reject(error: Error): void } | null = null;
   let end: null | "ended" | "broken" = null;
   let discarded: number | null = null;
+  let read = 0;
+  const goOn = (): void => void source.resume();
   if (request !== undefined) readings.set(request, "held");
 
   function finish(how: "ended" | "broken"): void {
@@ -53,6 +56,7 @@ export function holdBody(event: H3Event): HeldBody {
         return;
       }
       source.pause();
+      read += chunk.length;
       waiting?.resolve(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
       waiting = null;
     })
@@ -66,7 +70,8 @@ export function holdBody(event: H3Event): HeldBody {
       if (end === "broken") return Promise.reject(endedEarly());
       return new Promise((resolve, reject) => {
         waiting = { resolve, reject };
-        source.resume();
+        if (read > AT_ONCE_BYTES) inTurn(goOn);
+        else goOn();
       });
     },
     stream() {

@@ -287,6 +287,28 @@ describe("connections of one address", () => {
   });
 });
 
+describe("large requests that come all at once", () => {
+  const LARGE = 40;
+  const large = (): string => `POST /large HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n`;
+
+  it("let a small one pass that came after them, and are all handled", async () => {
+    const handled: string[] = [];
+    const port = await guarded(
+      { ...FEW, waitingPerAddress: 100, perAddress: 100 },
+      ({ url }, response) => {
+        handled.push(url!);
+        response.end("{}");
+      },
+      PATIENT,
+    );
+    await Promise.all(
+      [...Array.from({ length: LARGE }, large), get("/small")].map((bytes) => open(port, bytes)),
+    );
+    await expect.poll(() => handled.length).toBe(LARGE + 1);
+    expect(handled.indexOf("/small")).toBeLessThan(LARGE / 4);
+  });
+});
+
 describe("a body that is streamed to the disk", () => {
   const begin = (port: number, size: number): Promise<Line> =>
     open(port, `POST /file HTTP/1.1\r\nHost: a\r\nContent-Length: ${size}\r\n\r\n`);
