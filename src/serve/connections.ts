@@ -162,9 +162,7 @@ export function guardConnections(
     });
     const refusal = checkHead(request);
     if (refusal !== null) refusals.request(response, refusal);
-    else if (!announcesMuch(request)) handle(request, response);
-    // One costs as much as many small ones, and whole batches of them come at once.
-    else inTurn(() => connection.refused || handle(request, response));
+    else inItsTurn(request, () => connection.refused || handle(request, response));
   }
 
   // Node would drop the two thousand and first without a word; bytes are what is counted here.
@@ -189,8 +187,13 @@ export function guardConnections(
 const isStreamed = ({ current }: Connection): boolean =>
   current !== null && readingOf(current.req) === "streamed";
 
-const announcesMuch = ({ headers }: IncomingMessage): boolean =>
-  headers["transfer-encoding"] !== undefined || Number(headers["content-length"]) > AT_ONCE_BYTES;
+/** A large request costs as much as many small ones, and whole batches of them come at once. */
+function inItsTurn({ headers }: IncomingMessage, goOn: () => void): void {
+  const isLarge =
+    headers["transfer-encoding"] !== undefined || Number(headers["content-length"]) > AT_ONCE_BYTES;
+  if (isLarge) inTurn(goOn);
+  else goOn();
+}
 
 /** How long a file may take is its reader's to say. Node says it once. */
 const mayTakeLonger = (connection: Connection, code: string | undefined): boolean =>
