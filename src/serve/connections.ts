@@ -35,7 +35,7 @@ export const LIMITS: ConnectionLimits = {
 /** Of all addresses; further ones are closed unheard. */
 export const MAX_CONNECTIONS = 10_000;
 
-/** How long a refused caller may take to read why. */
+/** How long a caller who was answered before he had sent everything may take to read it. */
 const LINGER_MS = 1_000;
 
 /**
@@ -102,7 +102,7 @@ export function guardConnections(
     addresses.set(address, here);
     here.all++;
     here.waiting.add(connection);
-    socket.once("close", () => close(connection, here));
+    closeGently(connection).once("close", () => close(connection, here));
     // After the parser's own listener: what a chunk completes is known when this runs.
     socket.on("data", (chunk: Buffer) => came(connection, chunk));
     if (perAddress && here.all > limits.perAddress) refuse(connection, tooManyConnections());
@@ -186,6 +186,21 @@ export function guardConnections(
 /** On its way to the disk: it holds no more than its reader has room for, and waits for its turn as long as it must. */
 const isStreamed = ({ current }: Connection): boolean =>
   current !== null && readingOf(current.req) === "streamed";
+
+/**
+ * A caller who still sends when he has had the last answer has time to read it: closed at once, the connection would be reset,
+ * and the answer lost on its way. Node closes connections by this method.
+ */
+function closeGently(connection: Connection): Socket {
+  const { socket } = connection;
+  const closeAtOnce = socket.destroySoon.bind(socket);
+  socket.destroySoon = () => {
+    if (connection.current?.req.complete ?? true) return closeAtOnce();
+    socket.end();
+    setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  };
+  return socket;
+}
 
 /** A large request costs as much as many small ones, and whole batches of them come at once. */
 function inItsTurn({ headers }: IncomingMessage, goOn: () => void): void {

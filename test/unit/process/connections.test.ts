@@ -287,6 +287,29 @@ describe("connections of one address", () => {
   });
 });
 
+describe("whoever is answered before everything was sent", () => {
+  it("has time to read the answer when the connection is closed after it", async () => {
+    const port = await guarded(
+      FEW,
+      (_, response) => void response.writeHead(413, { connection: "close" }).end("{}"),
+      PATIENT,
+    );
+    const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+    sockets.push(socket);
+    const errors: Error[] = [];
+    let text = "";
+    socket.setEncoding("latin1").on("data", (chunk: string) => (text += chunk));
+    socket.on("error", (error) => errors.push(error));
+    socket.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2000000\r\n\r\nbegun");
+    await once(socket, "end");
+    // A connection that is closed for both sides would be reset by this.
+    socket.end("x".repeat(1_000_000));
+    await new Promise<void>((resolve) => socket.once("close", () => resolve()));
+    expect(text).toContain(" 413 ");
+    expect(errors).toEqual([]);
+  });
+});
+
 describe("large requests that come all at once", () => {
   const LARGE = 40;
   const large = (): string => `POST /large HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n`;
