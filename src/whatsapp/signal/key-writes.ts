@@ -45,83 +45,10 @@ interface Change {
 }
 
 /** @param creds as they are written, whenever `creds()` says so */
-export function createKeyWrites(
-  { store, deviceId, cache, onWriteFailed }: AuthStateOptions,
-  creds: AuthenticationCreds,
-): KeyWrites {
+export function createKeyWrites(options: AuthStateOptions, creds: AuthenticationCreds): KeyWrites {
+  const { store, deviceId } = options;
+  const { commit, writeInTheEnd, settled } = createCommits(options);
   let credsChanged = false;
-  let last: Promise<unknown> = Promise.resolve();
-
-  /** Rejects with the connection closed when the database is away; a fault of the statements themselves leaves it open. */
-  async function attempt(statements: Statement[]): Promise<ResultSet[]> {
-    const done = store.writer.commit(statements);
-    last = done;
-    try {
-      return await done;
-    } catch (error) {
-      if (error instanceof StorageUnavailable) onWriteFailed(error);
-      throw error;
-    }
-  }
-
-  async function commit(statements: Statement[]): Promise<void> {
-    try {
-      await attempt(statements);
-    } catch (error) {
-      if (!(error instanceof StorageUnavailable)) onWriteFailed(error);
-      throw error;
-    }
-  }
-
-  /** Readers see the changes from now on, unless the commit is not made. */
-  async function write({ changes, beside, received }: Change): Promise<void> {
-    const written = cache.begin(changes);
-    try {
-      const statements = [
-        ...received.statements,
-        ...beside,
-        ...keyStatements(store, deviceId, written.encoded),
-      ];
-      const results = statements.length > 0 ? await attempt(statements) : [];
-      received.committed(results.slice(0, received.statements.length));
-      written.committed();
-    } catch (error) {
-      written.failed();
-      throw error;
-    }
-  }
-
-  /**
-   * Whatever the database refuses for its own sake takes nothing but itself down, and keeps the number from nothing: first
-   * the sessions are given up, which are made anew; then the messages, which are noted as missing; then both.
-   */
-  async function writeInTheEnd(change: Change, onRefused: (error: unknown) => Promise<void>): Promise<void> {
-    const withoutSessions = { ...change, changes: withoutReplaceable(change.changes) };
-    const withoutMessages = { ...change, received: NO_INTAKE };
-    const fits = async (smaller: Change): Promise<boolean> => {
-      try {
-        await write(smaller);
-        return true;
-      } catch (error) {
-        if (error instanceof StorageUnavailable) throw error;
-        return false;
-      }
-    };
-    try {
-      return await write(change);
-    } catch (error) {
-      if (error instanceof StorageUnavailable) throw error;
-      if (withoutSessions.changes !== change.changes && (await fits(withoutSessions))) return;
-      await onRefused(error);
-    }
-    if (await fits(withoutMessages)) return;
-    try {
-      await write({ ...withoutSessions, received: NO_INTAKE });
-    } catch (error) {
-      if (!(error instanceof StorageUnavailable)) onWriteFailed(error);
-      throw error;
-    }
-  }
 
   function takeCreds(): Statement[] {
     if (!credsChanged) return [];
@@ -163,9 +90,95 @@ export function createKeyWrites(
     },
     async flushed(): Promise<void> {
       if (credsChanged) await commit(takeCreds());
-      await last.catch(() => undefined);
+      await settled();
     },
   };
+}
+
+/** What one number writes, one commit after the other. */
+interface Commits {
+  /** Rejects with the connection closed. */
+  commit(statements: Statement[]): Promise<void>;
+  /**
+   * Whatever the database refuses for its own sake takes nothing but itself down, and keeps the number from nothing: first
+   * the sessions are given up, which are made anew; then the messages, which are noted as missing; then both.
+   */
+  writeInTheEnd(change: Change, onRefused: (error: unknown) => Promise<void>): Promise<void>;
+  /** Resolves when the last one has its outcome, whatever that is. */
+  settled(): Promise<void>;
+}
+
+function createCommits({ store, deviceId, cache, onWriteFailed }: AuthStateOptions): Commits {
+  let last: Promise<unknown> = Promise.resolve();
+
+  /** Rejects with the connection closed when the database is away; a fault of the statements themselves leaves it open. */
+  async function attempt(statements: Statement[]): Promise<ResultSet[]> {
+    const done = store.writer.commit(statements);
+    last = done;
+    try {
+      return await done;
+    } catch (error) {
+      if (error instanceof StorageUnavailable) onWriteFailed(error);
+      throw error;
+    }
+  }
+
+  async function commit(statements: Statement[]): Promise<void> {
+    try {
+      await attempt(statements);
+    } catch (error) {
+      if (!(error instanceof StorageUnavailable)) onWriteFailed(error);
+      throw error;
+    }
+  }
+
+  /** Readers see the changes from now on, unless the commit is not made. */
+  async function write({ changes, beside, received }: Change): Promise<void> {
+    const written = cache.begin(changes);
+    try {
+      const statements = [
+        ...received.statements,
+        ...beside,
+        ...keyStatements(store, deviceId, written.encoded),
+      ];
+      const results = statements.length > 0 ? await attempt(statements) : [];
+      received.committed(results.slice(0, received.statements.length));
+      written.committed();
+    } catch (error) {
+      written.failed();
+      throw error;
+    }
+  }
+
+  async function writeInTheEnd(change: Change, onRefused: (error: unknown) => Promise<void>): Promise<void> {
+    const withoutSessions = { ...change, changes: withoutReplaceable(change.changes) };
+    const withoutMessages = { ...change, received: NO_INTAKE };
+    const fits = async (smaller: Change): Promise<boolean> => {
+      try {
+        await write(smaller);
+        return true;
+      } catch (error) {
+        if (error instanceof StorageUnavailable) throw error;
+        return false;
+      }
+    };
+    try {
+      return await write(change);
+    } catch (error) {
+      if (error instanceof StorageUnavailable) throw error;
+      if (withoutSessions.changes !== change.changes && (await fits(withoutSessions))) return;
+      await onRefused(error);
+    }
+    if (await fits(withoutMessages)) return;
+    try {
+      await write({ ...withoutSessions, received: NO_INTAKE });
+    } catch (error) {
+      if (!(error instanceof StorageUnavailable)) onWriteFailed(error);
+      throw error;
+    }
+  }
+
+  return { commit, writeInTheEnd, settled: async () => void (await last.catch(() => undefined)) };
 }
 
 /** The same changes, but what others can make anew is deleted; the very same when there is no such thing in it. */
