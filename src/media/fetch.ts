@@ -4,7 +4,7 @@ import type { Workspace } from "./files.ts";
 import { atHand, type Uploads } from "./given/uploads.ts";
 import type { Looks, LookRequest } from "./look.ts";
 import { receive, type Received } from "./receive.ts";
-import { createTurns, type FileTurns } from "./turns.ts";
+import { createShares, type Shares } from "../model/shares/shares.ts";
 
 const FIRST_BYTE_MS = 30_000;
 const WHOLE_FILE_MS = 5 * 60_000;
@@ -37,7 +37,7 @@ interface FetchingDeps {
   uploads: Pick<Uploads, "find">;
   looks: Pick<Looks, "identify">;
   /** Shares of accounts. */
-  turns: FileTurns;
+  turns: Shares;
   /** Throws when a voice note cannot be made. */
   requireConverter(): void;
   maxBytes: number;
@@ -47,7 +47,7 @@ interface FetchingDeps {
 /** Gets files from where they are: somebody's server, parts that were uploaded, or the request itself. */
 export function createFetching(deps: FetchingDeps): (job: Job) => Promise<Received> {
   const { http, uploads, looks, turns, requireConverter, maxBytes, tooLarge } = deps;
-  const turnsOfNumber = createTurns({ all: Infinity, each: MAX_FETCHES_OF_NUMBER });
+  const turnsOfNumber = createShares({ all: Infinity, each: MAX_FETCHES_OF_NUMBER });
 
   return async (job) => {
     const { request, workspace, account, signal } = job;

@@ -8,7 +8,7 @@ import { DecoderAway, Unreadable } from "./decoder/process.ts";
 import type { Ffmpeg } from "./ffmpeg.ts";
 import type { Workspace } from "./files.ts";
 import { notUsable, type Received, type Wanted } from "./receive.ts";
-import { createTurns, type TurnLimits } from "./turns.ts";
+import { createShares, type ShareLimits } from "../model/shares/shares.ts";
 import { readVideo } from "./video.ts";
 import { makeVoiceNote } from "./voice.ts";
 
@@ -42,11 +42,11 @@ export const MADE_NAME = "made";
 const NO_IMAGE = "an image that cannot be read";
 const NO_STICKER = "an image of which no sticker can be made";
 /** How many at once is the decoder's to say: it knows which take long. */
-const LOOKS: TurnLimits = { all: Infinity, each: 1 };
+const LOOKS: ShareLimits = { all: Infinity, each: 1 };
 /** One at a time, because each may take as much memory as its limit allows; a second for whoever has none. */
-const VIDEOS: TurnLimits = { all: 1, each: 1, most: 2 };
+const VIDEOS: ShareLimits = { all: 1, each: 1, most: 2 };
 /** The same for voice notes, which may take a minute. */
-const CONVERSIONS: TurnLimits = { all: 1, each: 1, most: 2 };
+const CONVERSIONS: ShareLimits = { all: 1, each: 1, most: 2 };
 
 interface LooksDeps {
   ffmpeg: Ffmpeg;
@@ -56,9 +56,9 @@ interface LooksDeps {
 
 /** Starts nothing until there is a file. */
 export function createLooks({ ffmpeg, log, decoder }: LooksDeps): Looks {
-  const looks = createTurns(LOOKS);
-  const videos = createTurns(VIDEOS);
-  const conversions = createTurns(CONVERSIONS);
+  const looks = createShares(LOOKS);
+  const videos = createShares(VIDEOS);
+  const conversions = createShares(CONVERSIONS);
 
   async function inTurn<T>(
     { account, signal, ...wanted }: LookRequest,

@@ -18,7 +18,7 @@ import { createLooks, MADE_NAME } from "./look.ts";
 import { documentName } from "./names.ts";
 import { SEALED_NAME } from "./receive.ts";
 import { sealAll, type SealedFile } from "./seal.ts";
-import { createTurns, type TurnLimits } from "./turns.ts";
+import { createShares, type ShareLimits } from "../model/shares/shares.ts";
 import { createIntake, type Arrival } from "./given/intake.ts";
 import { createUploads, type Uploads } from "./given/uploads.ts";
 
@@ -66,7 +66,7 @@ export interface Media {
 }
 
 /** Each holds a connection and buffers. */
-const FETCHES: TurnLimits = { all: 24, each: 8, most: 96 };
+const FETCHES: ShareLimits = { all: 24, each: 8, most: 96 };
 
 /** Files to be sent, with shares of each account and number in how many are fetched and looked at at once. */
 export function createMedia({ store, config, log, http, accountOf, elsewhere }: MediaDeps): Media {
@@ -76,7 +76,7 @@ export function createMedia({ store, config, log, http, accountOf, elsewhere }: 
   const uploads = createUploads({ store, config, files, elsewhere: places, accountOf });
   const ffmpeg = createFfmpeg(config.ffmpegPath);
   const looks = createLooks({ ffmpeg, log, decoder: sharedDecoder() });
-  const fetches = createTurns(FETCHES);
+  const fetches = createShares(FETCHES);
   const stopping = sharedAbort();
   const limit = { maxBytes: config.maxMediaBytes, tooLarge: () => tooLarge(config.maxMediaBytes) };
   const intake = createIntake({ files, turns: fetches, ...limit });

@@ -210,6 +210,7 @@ function joinTimers(
     commit: (statements, options) => store.writer.commit(statements, options),
     isLeader: () => cluster.ownership.owns(0),
     numberOf: connections.number,
+    accountOf: connections.accountOf,
     canonicalChat: directory.canonicalChat,
     time: store.time,
     onError: (err) => log.warn({ err }, "bots' timers are late: the database does not answer"),

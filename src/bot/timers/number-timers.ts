@@ -1,6 +1,6 @@
-import type { Semaphore } from "async-mutex";
 import type { StoredMessage } from "../../model/answerer.ts";
 import { nothingSaid, type Incoming } from "../../model/messages.ts";
+import type { Shares } from "../../model/shares/shares.ts";
 import { NotOwner } from "../../store/errors.ts";
 import type { Writer } from "../../store/store.ts";
 import type { Time } from "../../model/time.ts";
@@ -18,6 +18,8 @@ export interface TimersDeps {
   commit: Writer["commit"];
   /** Digits of a number, or null when it is gone. */
   numberOf(deviceId: number): string | null;
+  /** Null when nobody knows. */
+  accountOf(deviceId: number): string | null;
   /** The chat's key now: its number's form, when that became known after the timer was set. */
   canonicalChat(deviceId: number, jid: string): Promise<string>;
   /** Whether this process does what is to be done once for all numbers. */
@@ -55,8 +57,8 @@ export interface NumberTimers {
 }
 
 interface NumberTimersDeps extends TimersDeps {
-  /** So many numbers fire at the same time. */
-  turns: Semaphore;
+  /** Of accounts, in the numbers that fire at the same time. */
+  turns: Shares;
   onClosed(): void;
 }
 
@@ -75,13 +77,14 @@ export function openTimers(deps: NumberTimersDeps, number: TimersNumber): Number
   let rungMeanwhile = false;
   let closed = false;
 
+  const account = (): string => deps.accountOf(deviceId) ?? `number ${deviceId}`;
   const hasRung = (): boolean => rungMeanwhile && !closed;
 
   async function run(): Promise<void> {
     try {
       do {
         rungMeanwhile = false;
-        while (await deps.turns.runExclusive(fireSome));
+        while (await deps.turns(account(), fireSome));
         await look();
       } while (hasRung());
     } catch (error) {

@@ -1,5 +1,5 @@
-import { Semaphore } from "async-mutex";
 import { giveWay } from "../../model/give-way.ts";
+import { createShares } from "../../model/shares/shares.ts";
 import { SECOND_MS } from "../../model/time.ts";
 import { openTimers, type NumberTimers, type TimersDeps, type TimersNumber } from "./number-timers.ts";
 import { EXPIRED_AT_ONCE } from "../sessions/state.ts";
@@ -14,8 +14,8 @@ export interface Timers {
 }
 
 const SWEEP_MS = 30 * SECOND_MS;
-/** Numbers whose timers fire at the same time: their commits go together. */
-const NUMBERS_FIRING = 16;
+/** Numbers whose timers fire at the same time: their commits go together. An account with none of them need not wait for the others. */
+const FIRING = { all: 16, each: 16, most: 32 };
 /** Numbers whose next timer is looked up at once. */
 const NUMBERS_AT_ONCE = 500;
 
@@ -23,7 +23,7 @@ const NUMBERS_AT_ONCE = 500;
 export function createTimers(deps: TimersDeps): Timers {
   const { state, time } = deps;
   const opened = new Set<NumberTimers>();
-  const turns = new Semaphore(NUMBERS_FIRING);
+  const turns = createShares(FIRING);
   let started = false;
   let endSweeps: (() => void) | null = null;
   let swept: Promise<void> = Promise.resolve();

@@ -3,7 +3,7 @@ import type { GivenFile } from "../../model/media/media.ts";
 import type { Files } from "../files.ts";
 import { decrypted } from "../incoming-cipher.ts";
 import { sealAll } from "../seal.ts";
-import type { FileTurns } from "../turns.ts";
+import type { Shares } from "../../model/shares/shares.ts";
 
 /** Whose file comes, and how. */
 export interface Arrival {
@@ -19,7 +19,7 @@ export interface Arrival {
 
 interface IntakeDeps {
   files: Pick<Files, "workspace">;
-  turns: FileTurns;
+  turns: Shares;
   maxBytes: number;
   /** What a larger file is refused with. */
   tooLarge(): Error;

@@ -1,5 +1,5 @@
 /** How much is done at once. */
-export interface TurnLimits {
+export interface ShareLimits {
   /** In all. */
   all: number;
   /** For one owner. */
@@ -14,7 +14,7 @@ export interface TurnLimits {
  * @param owner  whose share it takes
  * @param signal ends the waiting, which then throws its reason; work that has begun looks at it itself
  */
-export type FileTurns = <T>(owner: string, work: () => Promise<T>, signal?: AbortSignal) => Promise<T>;
+export type Shares = <T>(owner: string, work: () => Promise<T>, signal?: AbortSignal) => Promise<T>;
 
 interface Share {
   running: number;
@@ -25,7 +25,7 @@ interface Share {
  * Turns for work that holds memory, a processor or a connection. Whoever has least under way is next, and whoever has
  * nothing under way has a place kept: what one asks for delays his own and, but for `most`, nobody else's.
  */
-export function createTurns({ all, each, most = all }: TurnLimits): FileTurns {
+export function createShares({ all, each, most = all }: ShareLimits): Shares {
   // In the order in which they were served last.
   const shares = new Map<string, Share>();
   let running = 0;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createTurns } from "../../../src/media/turns.ts";
+import { createShares } from "../../../src/model/shares/shares.ts";
 
 /** Work that goes on until it is told to end, and says that it has begun. */
 function slow() {
@@ -19,7 +19,7 @@ function slow() {
 const turnOfTheLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 it("work of one number waits for its own, not for that of others, and all together for a place", async () => {
-  const turns = createTurns({ all: 3, each: 2 });
+  const turns = createShares({ all: 3, each: 2 });
   const [a, b, c, d, e] = [slow(), slow(), slow(), slow(), slow()];
   const running = [
     turns("1", a.work),
@@ -39,13 +39,13 @@ it("work of one number waits for its own, not for that of others, and all togeth
 });
 
 it("work that fails gives its turn back", async () => {
-  const turns = createTurns({ all: 1, each: 1 });
+  const turns = createShares({ all: 1, each: 1 });
   await expect(turns("1", () => Promise.reject(new Error("broken")))).rejects.toThrow("broken");
   expect(await turns("1", async () => "next")).toBe("next");
 });
 
 it("whoever has nothing under way has a place kept, however much others ask for", async () => {
-  const turns = createTurns({ all: 4, each: 3, most: 6 });
+  const turns = createShares({ all: 4, each: 3, most: 6 });
   const hostile = Array.from({ length: 24 }, slow);
   const running = hostile.map((work, number) => turns(`account ${number % 2}`, work.work));
   const [victim, second] = [slow(), slow()];
@@ -63,7 +63,7 @@ it("whoever has nothing under way has a place kept, however much others ask for"
 });
 
 it("who leaves while he waits takes no turn", async () => {
-  const turns = createTurns({ all: 1, each: 1 });
+  const turns = createShares({ all: 1, each: 1 });
   const [first, never] = [slow(), slow()];
   const leaving = new AbortController();
   const running = turns("a", first.work);
