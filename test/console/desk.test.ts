@@ -175,8 +175,10 @@ describe("the operator", () => {
     expect(await confirm.getByRole("button", { name: "Delete" }).isDisabled()).toBe(true);
     await confirm.getByRole("textbox").fill("Bakery");
     await confirm.getByRole("button", { name: "Delete" }).click();
+    // While the dialog is open, nothing behind it has a role.
+    await confirm.waitFor({ state: "detached" });
     await row.waitFor({ state: "detached" });
-    expect((await world.gateway.get("/account", { key })).status).toBe(401);
+    await expect.poll(async () => (await world.gateway.get("/account", { key })).status).toBe(401);
     await page.context().close();
   });
 });

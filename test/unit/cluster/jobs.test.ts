@@ -78,7 +78,8 @@ describe("jobs", () => {
     await vi.waitFor(() => expect(lines.join()).toContain("a job failed"));
     await vi.waitFor(async () => {
       await added(jobs, "7");
-      expect(times).toBe(2);
+      // More often, when it was added again before anybody looked.
+      expect(times).toBeGreaterThanOrEqual(2);
     });
   });
 
