@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { isMultipart } from "../api/reading/file-part.ts";
 import { readingOf } from "../api/reading/held-body.ts";
 import { AT_ONCE_BYTES, inTurn, letPass } from "../api/reading/turns.ts";
 import { GatewayError } from "../model/errors/errors.ts";
@@ -202,12 +203,12 @@ function closeGently(connection: Connection): Socket {
   return socket;
 }
 
-/** A large request costs as much as many small ones, and whole batches of them come at once. */
-function inItsTurn({ headers }: IncomingMessage, goOn: () => void): void {
-  const isLarge =
-    headers["transfer-encoding"] !== undefined || Number(headers["content-length"]) > AT_ONCE_BYTES;
-  if (isLarge) inTurn(goOn);
-  else goOn();
+/** A file costs as much as many small requests, and whole batches of them come at once. Whoever leaves gives up the place. */
+function inItsTurn(request: IncomingMessage, goOn: () => void): void {
+  const { headers } = request;
+  const isSmall = Number(headers["content-length"]) <= AT_ONCE_BYTES;
+  if (isSmall || !isMultipart(headers["content-type"] ?? "")) goOn();
+  else request.once("close", inTurn(goOn));
 }
 
 /** How long a file may take is its reader's to say. Node says it once. */

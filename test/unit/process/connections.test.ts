@@ -310,9 +310,46 @@ describe("whoever is answered before everything was sent", () => {
   });
 });
 
+it("a request behind the last answer is not done: nobody would hear of it, and it would be asked again", async () => {
+  const handled: string[] = [];
+  const port = await guarded(
+    FEW,
+    ({ url }, response) => {
+      handled.push(url!);
+      response.writeHead(413, { connection: "close" }).end("{}");
+    },
+    PATIENT,
+  );
+  const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+  sockets.push(socket);
+  socket.resume().on("error", () => undefined);
+  socket.write("POST /first HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nbeg");
+  await once(socket, "end");
+  socket.end(`uns${get("/second")}`);
+  await new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  expect(handled).toEqual(["/first"]);
+});
+
+it("a large request whose caller leaves at once is handled all the same", async () => {
+  const handled: string[] = [];
+  const port = await guarded({ ...FEW, unfinishedBytes: 1_000_000 }, (request, response) => {
+    let size = 0;
+    request.on("data", (chunk: Buffer) => (size += chunk.length));
+    request.once("end", () => {
+      handled.push(`${request.url} ${size}`);
+      response.end("{}");
+    });
+  });
+  const socket = connect(port, "127.0.0.1").on("error", () => undefined);
+  sockets.push(socket);
+  socket.end(`POST /sent HTTP/1.1\r\nHost: a\r\nContent-Length: 50000\r\n\r\n${"x".repeat(50_000)}`);
+  await expect.poll(() => handled).toEqual(["/sent 50000"]);
+});
+
 describe("large requests that come all at once", () => {
   const LARGE = 40;
-  const large = (): string => `POST /large HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n`;
+  const large = (): string =>
+    "POST /large HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 100000\r\n\r\n";
 
   it("let a small one pass that came after them, and are all handled", async () => {
     const handled: string[] = [];
