@@ -46,4 +46,22 @@ describe("a message that is pages away", () => {
     await message(page, quoting).waitFor();
     await page.context().close();
   });
+
+  it("stays where it is when the rest up to the newest comes after it", async () => {
+    const page = await open();
+    // One message alone is its own end: the browser has told the list so by its second frame.
+    await page.route(/\/messages\?.*since=/, async (route) => {
+      await message(page, quoting).waitFor({ state: "detached" });
+      await page.evaluate(
+        () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
+      );
+      await route.continue();
+    });
+    await message(page, quoting)
+      .getByRole("button", { name: /nine days ago/ })
+      .click();
+    await page.locator(`[role=article]:not([aria-setsize="-1"])`).first().waitFor();
+    expect(await message(page, old).count()).toBe(1);
+    await page.context().close();
+  });
 });
