@@ -130,12 +130,7 @@ export function createChannels({ store, log, connection }: ChannelsDeps): Channe
     },
 
     async add(deviceId, channel) {
-      const line = open(connection(deviceId));
-      const info = await line.channel(channel).catch(refused);
-      if (info === null) throw new GatewayError("NOT_ON_WHATSAPP", "WhatsApp does not know this channel.");
-      const { id, name } = info;
-      if (info.role === "guest") await line.followChannel(id).catch(refused);
-      const role = info.role === "guest" ? "subscriber" : info.role;
+      const { id, name, role } = await followed(open(connection(deviceId)), channel);
       const canSend = canSendAs(role);
       await store.writer.commit([{ sql: KEEP, args: [deviceId, id, name, role, canSend, store.now()] }]);
       oneByOne.changed(deviceId, [id]);
@@ -163,6 +158,15 @@ export function createChannels({ store, log, connection }: ChannelsDeps): Channe
 
     forget: (deviceId) => oneByOne.changed(deviceId),
   };
+}
+
+/** The channel as it is to a number that follows it at least. */
+async function followed(line: Line, channel: { invite: string } | { id: string }): Promise<ChannelInfo> {
+  const info = await line.channel(channel).catch(refused);
+  if (info === null) throw new GatewayError("NOT_ON_WHATSAPP", "WhatsApp does not know this channel.");
+  if (info.role !== "guest") return info;
+  await line.followChannel(info.id).catch(refused);
+  return { ...info, role: "subscriber" };
 }
 
 /** Channels that are not registered have no row, and get none. */

@@ -37,80 +37,96 @@ export function createFeed(
   goneUpTo: number,
   onReaders: (count: number) => void,
 ): Feed {
-  let events: AccountEvent[] = [];
+  const kept: Kept = { events: [], lastId, goneUpTo };
   /** To be woken by the next event, each with the key that listens. */
   const readers = new Map<() => void, string>();
-
-  function readerOf(keyId: string, start: number): EventReader {
-    let last = start;
-    /** There was nothing more for it when the newest id was this: events of before may still come. */
-    let seen = start;
-    let closed = false;
-    let endWait: (() => void) | null = null;
-    const wake = (): void => endWait?.();
-    readers.set(wake, keyId);
-    onReaders(readers.size);
-
-    return {
-      take(most) {
-        if (last < goneUpTo) return null;
-        const taken: AccountEvent[] = [];
-        // Readers are near the end as a rule.
-        let place = events.length;
-        while (place > 0 && events[place - 1]!.id > last) place--;
-        for (; place < events.length && taken.length < most; place++) taken.push(events[place]!);
-        last = taken.at(-1)?.id ?? last;
-        seen = taken.length === most ? last : lastId;
-        return taken;
-      },
-      wait(ms) {
-        if (closed || seen < lastId) return Promise.resolve();
-        return new Promise((resolve) => {
-          const cancel = time.after(ms, wake);
-          endWait = () => {
-            cancel();
-            endWait = null;
-            resolve();
-          };
-        });
-      },
-      isBehind: () => last < goneUpTo,
-      close() {
-        if (closed) return;
-        closed = true;
-        readers.delete(wake);
-        onReaders(readers.size);
-        wake();
-      },
-    };
-  }
+  const wakeAll = (): void => {
+    for (const wake of readers.keys()) wake();
+  };
 
   return {
     get lastId() {
-      return lastId;
+      return kept.lastId;
     },
     get size() {
       return readers.size;
     },
     push(event) {
-      lastId = event.id;
-      events.push(event);
-      if (events.length > KEPT_EVENTS) goneUpTo = events.shift()!.id;
-      for (const wake of readers.keys()) wake();
+      kept.lastId = event.id;
+      kept.events.push(event);
+      if (kept.events.length > KEPT_EVENTS) kept.goneUpTo = kept.events.shift()!.id;
+      wakeAll();
     },
-    leaveOut: () => void lastId++,
+    leaveOut: () => void kept.lastId++,
     precede(older) {
-      const first = events[0]?.id ?? Infinity;
-      const all = [...older.filter(({ id }) => id < first), ...events];
-      events = all.slice(-KEPT_EVENTS);
-      goneUpTo = all.at(-KEPT_EVENTS - 1)?.id ?? 0;
-      lastId = Math.max(lastId, events.at(-1)?.id ?? 0);
-      for (const wake of readers.keys()) wake();
+      const first = kept.events[0]?.id ?? Infinity;
+      const all = [...older.filter(({ id }) => id < first), ...kept.events];
+      kept.events = all.slice(-KEPT_EVENTS);
+      kept.goneUpTo = all.at(-KEPT_EVENTS - 1)?.id ?? 0;
+      kept.lastId = Math.max(kept.lastId, kept.events.at(-1)?.id ?? 0);
+      wakeAll();
     },
     read(keyId, start) {
       const ofKey = [...readers.values()].filter((listening) => listening === keyId).length;
       if (readers.size >= MOST_READERS || ofKey >= MOST_READERS_OF_KEY) return null;
-      return readerOf(keyId, Math.max(start, goneUpTo));
+      const { reader, wake } = createReader(time, kept, Math.max(start, kept.goneUpTo), () => {
+        readers.delete(wake);
+        onReaders(readers.size);
+      });
+      readers.set(wake, keyId);
+      onReaders(readers.size);
+      return reader;
     },
   };
+}
+
+/** The last events of an account. */
+interface Kept {
+  /** By rising ids. */
+  events: AccountEvent[];
+  lastId: number;
+  goneUpTo: number;
+}
+
+function createReader(time: Pick<Time, "after">, kept: Kept, start: number, onClose: () => void) {
+  let last = start;
+  /** There was nothing more for it when the newest id was this: events of before may still come. */
+  let seen = start;
+  let closed = false;
+  let endWait: (() => void) | null = null;
+  const wake = (): void => endWait?.();
+
+  const reader: EventReader = {
+    take(most) {
+      if (last < kept.goneUpTo) return null;
+      const { events } = kept;
+      const taken: AccountEvent[] = [];
+      // Readers are near the end as a rule.
+      let place = events.length;
+      while (place > 0 && events[place - 1]!.id > last) place--;
+      for (; place < events.length && taken.length < most; place++) taken.push(events[place]!);
+      last = taken.at(-1)?.id ?? last;
+      seen = taken.length === most ? last : kept.lastId;
+      return taken;
+    },
+    wait(ms) {
+      if (closed || seen < kept.lastId) return Promise.resolve();
+      return new Promise((resolve) => {
+        const cancel = time.after(ms, wake);
+        endWait = () => {
+          cancel();
+          endWait = null;
+          resolve();
+        };
+      });
+    },
+    isBehind: () => last < kept.goneUpTo,
+    close() {
+      if (closed) return;
+      closed = true;
+      onClose();
+      wake();
+    },
+  };
+  return { reader, wake };
 }

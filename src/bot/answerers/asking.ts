@@ -32,6 +32,7 @@ export interface Asking {
 /** See {@link Asking}. */
 export type Ask = (...asked: AskedOnce) => Promise<Ended>;
 
+type Answered = Extract<TurnResult, { kind: "answered" }>;
 type Ended = Exclude<TurnResult, { kind: "restarted" }>;
 type AskedOnce = [
   active: ActiveBot,
@@ -88,17 +89,16 @@ export function createAsking(deps: AskingDeps): Asking {
    * stands, and where nothing was said, the bot has failed and the next is asked.
    */
   async function withBegun(
-    result: Extract<TurnResult, { kind: "answered" }>,
+    result: Answered,
     { bot, dialogue, input }: Elsewhere,
     stored: StoredMessage,
     view: () => Message,
   ): Promise<TurnResult> {
-    const { answer } = result;
     const active = bindings.tableOf(stored.deviceId).bot(bot);
     const known = active?.bot.dialogues.get(dialogue);
     if (active === null || known === undefined) return result;
     const work: Work = { handler: (ctx) => ctx.start(known as never, input as never) };
-    const firstReply = answer.replies.length;
+    const firstReply = result.answer.replies.length;
     const label = `${known.kind}:${known.id}`;
     const begun = await askOnce({
       active,
@@ -110,16 +110,7 @@ export function createAsking(deps: AskingDeps): Asking {
       dialogue: null,
       firstReply,
     });
-    const trail = [...result.trail, ...begun.trail];
-    if (begun.kind !== "answered") {
-      return firstReply > 0
-        ? { ...result, trail, answer: { ...answer, trail } }
-        : { kind: "failed", trail, statements: [] };
-    }
-    const statements = [...result.statements, ...begun.statements];
-    const replies = [...answer.replies, ...begun.answer.replies];
-    const chat = { ...answer.chat, ...begun.answer.chat };
-    return { ...result, trail, statements, answer: { ...answer, replies, trail, statements, chat } };
+    return joined(result, begun);
   }
 
   return {
@@ -127,4 +118,19 @@ export function createAsking(deps: AskingDeps): Asking {
     ask: (active, message, label, work, match, view, dialogue, more) =>
       askOnce({ active, message, label, work, match, view, dialogue, ...more }) as Promise<Ended>,
   };
+}
+
+/** What was said, and what the dialogue says that begins behind it, as one answer. */
+function joined(said: Answered, begun: TurnResult): TurnResult {
+  const { answer } = said;
+  const trail = [...said.trail, ...begun.trail];
+  if (begun.kind !== "answered") {
+    return answer.replies.length > 0
+      ? { ...said, trail, answer: { ...answer, trail } }
+      : { kind: "failed", trail, statements: [] };
+  }
+  const statements = [...said.statements, ...begun.statements];
+  const replies = [...answer.replies, ...begun.answer.replies];
+  const chat = { ...answer.chat, ...begun.answer.chat };
+  return { ...said, trail, statements, answer: { ...answer, replies, trail, statements, chat } };
 }

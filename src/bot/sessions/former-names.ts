@@ -67,16 +67,6 @@ export function createFormerNames(
 ): FormerNames {
   const done = new Set<string>();
 
-  /** Sealed for another row; as it is when it does not open, which whoever reads it says. */
-  const resealed = (value: Buffer | null, from: string, to: string): Buffer | null => {
-    if (value === null) return null;
-    try {
-      return box.seal(box.open(value, from), to);
-    } catch {
-      return value;
-    }
-  };
-
   async function rowsOf(
     { id, was }: Bot,
     { deviceId, inboxId, message }: StoredMessage,
@@ -90,43 +80,7 @@ export function createFormerNames(
       read(STEPS, [inboxId, names]),
     ]);
     if (sessions.some(({ locale }) => locale !== null)) onLocale(deviceId, id);
-    return [
-      ...sessions.map(({ botId, scope, value }) => ({
-        sql: "UPDATE OR IGNORE bot_sessions SET bot_id = ?, value = ? WHERE device_id = ? AND bot_id = ? AND scope = ?",
-        args: [
-          id,
-          resealed(value, sessionContext(deviceId, botId, scope), sessionContext(deviceId, id, scope)),
-          deviceId,
-          botId,
-          scope,
-        ],
-      })),
-      ...timers.map(({ botId, scope, key, body }) => ({
-        sql: "UPDATE OR IGNORE bot_timers SET bot_id = ?, body = ? WHERE device_id = ? AND bot_id = ? AND scope = ? AND key = ?",
-        args: [
-          id,
-          resealed(body, timerContext(deviceId, botId, scope, key), timerContext(deviceId, id, scope, key)),
-          deviceId,
-          botId,
-          scope,
-          key,
-        ],
-      })),
-      ...dialogues.map(({ botId, scope }) => ({
-        sql: "UPDATE bot_dialogues SET bot_id = ? WHERE device_id = ? AND scope = ? AND bot_id = ?",
-        args: [id, deviceId, scope, botId],
-      })),
-      ...steps.map(({ botId, key, value }) => ({
-        sql: "UPDATE OR IGNORE bot_steps SET bot_id = ?, value = ? WHERE inbox_id = ? AND bot_id = ? AND key = ?",
-        args: [
-          id,
-          resealed(value, stepContext(inboxId, botId, key), stepContext(inboxId, id, key)),
-          inboxId,
-          botId,
-          key,
-        ],
-      })),
-    ];
+    return renamings(box, { deviceId, inboxId, id }, { sessions, timers, dialogues, steps });
   }
 
   return {
@@ -142,4 +96,66 @@ export function createFormerNames(
       }
     },
   };
+}
+
+/** Rows under an earlier id of a bot, as they were read. */
+interface FormerRows {
+  sessions: readonly { botId: string; scope: string; value: Buffer | null }[];
+  timers: readonly { botId: string; scope: string; key: string; body: Buffer | null }[];
+  dialogues: readonly { botId: string; scope: string }[];
+  steps: readonly { botId: string; key: string; value: Buffer | null }[];
+}
+
+/** The statements that give these rows the id of today. */
+function renamings(
+  box: Store["box"],
+  { deviceId, inboxId, id }: { deviceId: number; inboxId: number; id: string },
+  { sessions, timers, dialogues, steps }: FormerRows,
+): Statement[] {
+  /** Sealed for another row; as it is when it does not open, which whoever reads it says. */
+  const resealed = (value: Buffer | null, from: string, to: string): Buffer | null => {
+    if (value === null) return null;
+    try {
+      return box.seal(box.open(value, from), to);
+    } catch {
+      return value;
+    }
+  };
+  return [
+    ...sessions.map(({ botId, scope, value }) => ({
+      sql: "UPDATE OR IGNORE bot_sessions SET bot_id = ?, value = ? WHERE device_id = ? AND bot_id = ? AND scope = ?",
+      args: [
+        id,
+        resealed(value, sessionContext(deviceId, botId, scope), sessionContext(deviceId, id, scope)),
+        deviceId,
+        botId,
+        scope,
+      ],
+    })),
+    ...timers.map(({ botId, scope, key, body }) => ({
+      sql: "UPDATE OR IGNORE bot_timers SET bot_id = ?, body = ? WHERE device_id = ? AND bot_id = ? AND scope = ? AND key = ?",
+      args: [
+        id,
+        resealed(body, timerContext(deviceId, botId, scope, key), timerContext(deviceId, id, scope, key)),
+        deviceId,
+        botId,
+        scope,
+        key,
+      ],
+    })),
+    ...dialogues.map(({ botId, scope }) => ({
+      sql: "UPDATE bot_dialogues SET bot_id = ? WHERE device_id = ? AND scope = ? AND bot_id = ?",
+      args: [id, deviceId, scope, botId],
+    })),
+    ...steps.map(({ botId, key, value }) => ({
+      sql: "UPDATE OR IGNORE bot_steps SET bot_id = ?, value = ? WHERE inbox_id = ? AND bot_id = ? AND key = ?",
+      args: [
+        id,
+        resealed(value, stepContext(inboxId, botId, key), stepContext(inboxId, id, key)),
+        inboxId,
+        botId,
+        key,
+      ],
+    })),
+  ];
 }

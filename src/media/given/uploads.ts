@@ -100,18 +100,6 @@ export function createUploads({ store, config, files, elsewhere, accountOf }: Up
     }
   }
 
-  /** First part first; null when one of them is not kept any more. */
-  async function partsOf({ deviceId, part }: PartTarget): Promise<{ id: string; facts: PartFacts }[] | null> {
-    const parts: { id: string; facts: PartFacts }[] = [];
-    for (let id: string | null = part; id !== null;) {
-      const facts: PartFacts | null = await read(id, deviceId);
-      if (facts === null) return null;
-      parts.push({ id, facts });
-      id = facts.after;
-    }
-    return parts.toReversed();
-  }
-
   async function* body(parts: { id: string; facts: PartFacts }[]): AsyncGenerator<Buffer> {
     for (const { id, facts } of parts) {
       if (!(await elsewhere.find(id, () => hashedIntake(facts.encSha256)))) throw gone();
@@ -121,7 +109,7 @@ export function createUploads({ store, config, files, elsewhere, accountOf }: Up
   }
 
   async function open(target: PartTarget): Promise<OpenedFile | null> {
-    const parts = await partsOf(target);
+    const parts = await partsOf(target, read);
     if (parts === null) return null;
     const { name, received } = parts.at(-1)!.facts;
     return { mimetype: MIMETYPE, fileName: name, kind: "document", size: received, body: body(parts) };
@@ -160,6 +148,21 @@ export function createUploads({ store, config, files, elsewhere, accountOf }: Up
       return atHand(file.body, file.fileName, url);
     },
   };
+}
+
+/** First part first; null when one of them is not kept any more. */
+async function partsOf(
+  { deviceId, part }: PartTarget,
+  read: (id: string, deviceId: number) => Promise<PartFacts | null>,
+): Promise<{ id: string; facts: PartFacts }[] | null> {
+  const parts: { id: string; facts: PartFacts }[] = [];
+  for (let id: string | null = part; id !== null;) {
+    const facts: PartFacts | null = await read(id, deviceId);
+    if (facts === null) return null;
+    parts.push({ id, facts });
+    id = facts.after;
+  }
+  return parts.toReversed();
 }
 
 /** A file that is at hand, as if it had been downloaded. @param fileName "" when nobody says */

@@ -66,30 +66,16 @@ export function watchCaughtUp(socket: Pick<WASocket, "ws" | "sendNode">, deps: C
   const done = signal();
   const usable = signal();
   const cancels: Cancel[] = [];
-  let asking: Cancel | null = null;
+  const windows = createWindows(socket, state, deps);
 
   function end(): void {
     if (state.over) return;
     state.over = true;
     for (const cancel of cancels) cancel();
-    asking?.();
+    windows.cancel();
     if (state.announced !== null) deps.tell(null);
     done.give();
     usable.give();
-  }
-
-  function ask(): void {
-    asking = null;
-    if (state.over) return;
-    // Faster than they are handled they would only pile up here.
-    if (deps.unread() > WINDOW) return askSoon();
-    state.asked = Math.max(state.asked, state.arrived) + WINDOW;
-    state.askedAt = time.monotonic();
-    void socket.sendNode(request()).catch(() => undefined);
-  }
-
-  function askSoon(): void {
-    asking ??= time.after(ASK_PAUSE_MS, ask);
   }
 
   function look(): void {
@@ -101,7 +87,7 @@ export function watchCaughtUp(socket: Pick<WASocket, "ws" | "sendNode">, deps: C
     if (still >= STUCK_MS && waiting > 0)
       return deps.end({ code: TIMED_OUT, reason: `WhatsApp still holds back ${waiting} of the backlog` });
     if (still >= UNANNOUNCED_MS && waiting <= 0) return end();
-    if (still >= ASK_AGAIN_MS && now - state.askedAt >= ASK_AGAIN_MS) ask();
+    if (still >= ASK_AGAIN_MS && now - state.askedAt >= ASK_AGAIN_MS) windows.ask();
   }
 
   function arrived({ attrs }: BinaryNode): void {
@@ -110,7 +96,7 @@ export function watchCaughtUp(socket: Pick<WASocket, "ws" | "sendNode">, deps: C
     state.movedAt = time.monotonic();
     if (state.announced === null) return;
     if (state.arrived % WINDOW === 0) deps.tell(Math.max(0, state.announced - state.arrived));
-    if (state.arrived >= state.asked - ASK_AT && state.arrived < state.announced) askSoon();
+    if (state.arrived >= state.asked - ASK_AT && state.arrived < state.announced) windows.askSoon();
   }
 
   socket.ws.prependListener("CB:ib,,offline_preview", ({ content }: BinaryNode) => {
@@ -142,6 +128,31 @@ export function watchCaughtUp(socket: Pick<WASocket, "ws" | "sendNode">, deps: C
     },
     end,
   };
+}
+
+/** Asks for the next window of what waits. */
+function createWindows(
+  socket: Pick<WASocket, "sendNode">,
+  state: State,
+  { time, unread }: Pick<CaughtUpDeps, "time" | "unread">,
+) {
+  let asking: Cancel | null = null;
+
+  function ask(): void {
+    asking = null;
+    if (state.over) return;
+    // Faster than they are handled they would only pile up here.
+    if (unread() > WINDOW) return askSoon();
+    state.asked = Math.max(state.asked, state.arrived) + WINDOW;
+    state.askedAt = time.monotonic();
+    void socket.sendNode(request()).catch(() => undefined);
+  }
+
+  function askSoon(): void {
+    asking ??= time.after(ASK_PAUSE_MS, ask);
+  }
+
+  return { ask, askSoon, cancel: () => asking?.() };
 }
 
 const request = (): BinaryNode => ({
