@@ -49,6 +49,7 @@ export function createBus(deps: BusDeps): NodeBus {
   const gaps = new Set<() => void>();
   let leaving = 0;
   let started = false;
+  const each = eachOnItsOwn(log);
 
   const questions = createQuestions({ ...deps, send });
   const subscription = createSubscription({
@@ -77,16 +78,6 @@ export function createBus(deps: BusDeps): NodeBus {
     if (message.kind === "answer") return questions.answered(message);
     // Those of a newer version are not understood, and looked for in the rows, as if they had been missed.
     if (!message.isNewer) each(heard.get(message.topic) ?? [], (hear) => hear(message.news));
-  }
-
-  /** One that fails keeps nothing from the others. */
-  function each<T>(listeners: Iterable<T>, call: (listener: T) => void): void {
-    for (const listener of listeners)
-      try {
-        call(listener);
-      } catch (error) {
-        log.error({ err: error }, "could not read news from another node");
-      }
   }
 
   const isReady = (): boolean => redis.commands.status === "ready";
@@ -126,3 +117,15 @@ export function createBus(deps: BusDeps): NodeBus {
     },
   };
 }
+
+/** One that fails keeps nothing from the others. */
+const eachOnItsOwn =
+  (log: Logger) =>
+  <T>(listeners: Iterable<T>, call: (listener: T) => void): void => {
+    for (const listener of listeners)
+      try {
+        call(listener);
+      } catch (error) {
+        log.error({ err: error }, "could not read news from another node");
+      }
+  };

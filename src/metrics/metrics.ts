@@ -43,17 +43,7 @@ const COMMIT_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.
 export function createMetrics({ store, sessions, clientVersion, node }: MetricsDeps): Metrics {
   const register = new Registry();
   if (node !== undefined) register.setDefaultLabels({ node: node.name });
-  const registers = [register];
-  const counter = <L extends string>(name: string, help: string, labelNames: L[]): Counter<L> =>
-    new Counter({ name: `parley_${name}`, help, labelNames, registers });
-  const histogram = <L extends string>(
-    name: string,
-    help: string,
-    buckets: number[],
-    labelNames: L[],
-  ): Histogram<L> => new Histogram({ name: `parley_${name}`, help, buckets, labelNames, registers });
-  const gauge = <L extends string>(name: string, help: string, labelNames: L[]): Gauge<L> =>
-    new Gauge({ name: `parley_${name}`, help, labelNames, registers });
+  const { counter, histogram, gauge } = instrumentsIn(register);
 
   const received = counter("messages_received_total", "Messages that arrived and were stored.", ["type"]);
   const sent = counter("messages_sent_total", "Sent messages with a known outcome.", ["kind", "result"]);
@@ -122,6 +112,23 @@ export function createMetrics({ store, sessions, clientVersion, node }: MetricsD
       return register.metrics();
     },
     contentType: register.contentType,
+  };
+}
+
+/** How metrics are made that stand in this register. */
+function instrumentsIn(register: Registry) {
+  const registers = [register];
+  return {
+    counter: <L extends string>(name: string, help: string, labelNames: L[]): Counter<L> =>
+      new Counter({ name: `parley_${name}`, help, labelNames, registers }),
+    histogram: <L extends string>(
+      name: string,
+      help: string,
+      buckets: number[],
+      labelNames: L[],
+    ): Histogram<L> => new Histogram({ name: `parley_${name}`, help, buckets, labelNames, registers }),
+    gauge: <L extends string>(name: string, help: string, labelNames: L[]): Gauge<L> =>
+      new Gauge({ name: `parley_${name}`, help, labelNames, registers }),
   };
 }
 

@@ -97,16 +97,10 @@ export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
     : null;
   const history = config.importHistory ? historySource(store, config, downloads.load) : null;
   const numbers = new Map<number, NumberHere>();
+  const numberOf = (deviceId: number): NumberHere =>
+    numbers.get(deviceId) ?? beginHere(numbers, deviceId, beginTenure(store, deviceId));
 
   const stopSweeping = startSweeping(deps);
-
-  function numberOf(deviceId: number): NumberHere {
-    const known = numbers.get(deviceId);
-    if (known !== undefined) return known;
-    const here: NumberHere = { tenure: beginTenure(store, deviceId), memory: null, auth: null };
-    numbers.set(deviceId, here);
-    return here;
-  }
 
   return {
     async connect(deviceId, listener) {
@@ -168,6 +162,12 @@ export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
       routes.stop();
     },
   };
+}
+
+function beginHere(numbers: Map<number, NumberHere>, deviceId: number, tenure: Tenure): NumberHere {
+  const here: NumberHere = { tenure, memory: null, auth: null };
+  numbers.set(deviceId, here);
+  return here;
 }
 
 /** What is imported of a phone's history, and how much of it at once. */

@@ -55,20 +55,12 @@ export interface Menu extends Dialogue<undefined> {
  */
 export function menu<Ctx = AnyContext>(id: string, definition: MenuDefinition<Ctx>): Menu {
   const { options, render = "text" } = definition as MenuDefinition;
-  const text = definition.text as Text<AnyContext>;
   const name = `menu(${JSON.stringify(id)})`;
   const { choices, warnings } = readOptions(name, options);
   const policy = readPolicy(name, definition, "route");
   const { texts } = policy;
 
-  const question = async (ctx: AnyContext): Promise<string> =>
-    typeof text === "string" ? ctx.t(text) : text(ctx);
-
-  /** The menu as the code has it now. */
-  const wording = async (ctx: AnyContext): Promise<Shown> => ({
-    text: await question(ctx),
-    options: inLanguage(ctx, choices),
-  });
+  const wording = wordingOf(definition.text as Text<AnyContext>, choices);
 
   /** Asks, and keeps what was shown for the answer. */
   async function ask(ctx: AnyContext, state: DialogueState): Promise<DialogueState> {
@@ -138,6 +130,14 @@ export function menu<Ctx = AnyContext>(id: string, definition: MenuDefinition<Ct
     },
   };
 }
+
+/** The menu as the code has it now. */
+const wordingOf =
+  (text: Text<AnyContext>, choices: readonly Choice[]) =>
+  async (ctx: AnyContext): Promise<Shown> => ({
+    text: typeof text === "string" ? ctx.t(text) : await text(ctx),
+    options: inLanguage(ctx, choices),
+  });
 
 /** @throws {TypeError} when there are none, or when an answer could mean two of them */
 function readOptions(

@@ -110,15 +110,6 @@ export function createEverydayReceiving(deps: EverydayReceiptDeps): TakeEveryday
     return null;
   }
 
-  async function confirm({ id, from }: EverydayStanza["attributes"]): Promise<void> {
-    // An owner who looks at this device has seen it; else it is only there.
-    // A connection that is gone gets it again, and knows it by its hash.
-    await socket
-      .sendNode({ tag: "receipt", attrs: { id: id!, to: from!, ...(!isOnline && { type: "inactive" }) } })
-      .catch(() => undefined);
-    failpoint("after-receipt");
-  }
-
   return async (node) => {
     const origin = stanzas.peek(node);
     const stanza = origin === null ? "ciphertext" : readStanza(node, origin.attributes, deps.own());
@@ -127,7 +118,7 @@ export function createEverydayReceiving(deps: EverydayReceiptDeps): TakeEveryday
     const reason =
       address === null ? "pair_unknown" : await withLock([address], () => receive(stanza, address));
     deps.onWay("in", reason);
-    if (reason === null) await confirm(stanza.attributes);
+    if (reason === null) await confirm(socket, stanza.attributes, isOnline);
     return reason === null;
   };
 }
@@ -154,4 +145,17 @@ function readUnlessBroken(padded: Uint8Array): Plaintext | null {
   } catch {
     return null;
   }
+}
+
+/** @param isOnline an owner who looks at this device has seen the message; else it is only there */
+async function confirm(
+  socket: Pick<WASocket, "sendNode">,
+  { id, from }: EverydayStanza["attributes"],
+  isOnline: boolean,
+): Promise<void> {
+  // A connection that is gone gets it again, and knows it by its hash.
+  await socket
+    .sendNode({ tag: "receipt", attrs: { id: id!, to: from!, ...(!isOnline && { type: "inactive" }) } })
+    .catch(() => undefined);
+  failpoint("after-receipt");
 }

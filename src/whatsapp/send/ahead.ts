@@ -47,6 +47,11 @@ interface WaitingMessage {
   encrypted: Encrypted[];
 }
 
+interface EncryptedForAll {
+  encrypted: Encrypted[];
+  changed: Record<string, StoredRecord>;
+}
+
 /** What was encrypted ahead, for crash tests: who asks for one of them once more encrypts it anew. */
 const encryptedBefore = hasFailpoints ? createLru<string, true>(MOST_WAITING) : null;
 
@@ -70,31 +75,7 @@ export function createAhead({ socket, auth, box, directory, timers, onWay }: Ahe
 
   const addressOf = (session: string): string => socket.signalRepository.jidToSignalProtocolAddress(session);
 
-  function encryptAll(
-    { waId, draft }: OutgoingMessage,
-    recipients: Recipients,
-    timer: ChatTimer,
-  ): { encrypted: Encrypted[]; changed: Record<string, StoredRecord> } | OtherWay {
-    const message = toWhatsApp(draft, waId, box, { timer });
-    const encoded = baileys.proto.Message.encode(message).finish();
-    const plaintexts = plaintextsFor(socket, recipients, message, encoded);
-    if (!withLock.isFree(plaintexts.map(({ address }) => address))) return "locked";
-    const identity = baileys.generateSignalPubKey(socket.authState.creds.signedIdentityKey.public);
-    const changed: Record<string, StoredRecord> = {};
-    const encrypted: Encrypted[] = [];
-    for (const { address, content } of plaintexts) {
-      const record = changed[address] ?? (auth.peek("session", address) as StoredRecord | null | undefined);
-      if (!record) return "no_session";
-      const next = encrypt(record, content, identity);
-      changed[address] = next.record;
-      encrypted.push({ type: "msg", ciphertext: next.ciphertext });
-    }
-    return { encrypted, changed };
-  }
-
-  function tryAll(
-    message: OutgoingMessage,
-  ): { recipients: Recipients; all: Exclude<ReturnType<typeof encryptAll>, string> } | OtherWay {
+  function tryAll(message: OutgoingMessage): { recipients: Recipients; all: EncryptedForAll } | OtherWay {
     const { jid, draft } = message;
     if (draft.kind !== "text") return "kind";
     if (!(isPn(jid) || isLid(jid))) return "not_a_person";
@@ -103,7 +84,7 @@ export function createAhead({ socket, auth, box, directory, timers, onWay }: Ahe
     const timer = timers.peek(namesOf(jid, recipients));
     if (timer === undefined) return "timer_unknown";
     try {
-      const all = encryptAll(message, recipients, timer);
+      const all = encryptAll({ socket, auth, box }, message, recipients, timer);
       return typeof all === "string" ? all : { recipients, all };
     } catch (error) {
       // A session that the everyday ratchet does not take: sending finds out what is to be done.
@@ -140,6 +121,30 @@ export function createAhead({ socket, auth, box, directory, timers, onWay }: Ahe
       return fits ? found!.encrypted : null;
     },
   };
+}
+
+/** Each device's ciphertext, and the sessions as they are after it. Nothing is stored yet. */
+function encryptAll(
+  { socket, auth, box }: Pick<AheadDeps, "socket" | "auth" | "box">,
+  { waId, draft }: OutgoingMessage,
+  recipients: Recipients,
+  timer: ChatTimer,
+): EncryptedForAll | OtherWay {
+  const message = toWhatsApp(draft, waId, box, { timer });
+  const encoded = baileys.proto.Message.encode(message).finish();
+  const plaintexts = plaintextsFor(socket, recipients, message, encoded);
+  if (!withLock.isFree(plaintexts.map(({ address }) => address))) return "locked";
+  const identity = baileys.generateSignalPubKey(socket.authState.creds.signedIdentityKey.public);
+  const changed: Record<string, StoredRecord> = {};
+  const encrypted: Encrypted[] = [];
+  for (const { address, content } of plaintexts) {
+    const record = changed[address] ?? (auth.peek("session", address) as StoredRecord | null | undefined);
+    if (!record) return "no_session";
+    const next = encrypt(record, content, identity);
+    changed[address] = next.record;
+    encrypted.push({ type: "msg", ciphertext: next.ciphertext });
+  }
+  return { encrypted, changed };
 }
 
 /** All names of somebody who is written to. */

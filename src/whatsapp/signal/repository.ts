@@ -139,12 +139,6 @@ function decryption(
     }
   }
 
-  /** @throws what Baileys itself would have found, so that it goes on as it does then */
-  async function withoutContent(attributes: StanzaAttributes, type: string): Promise<Uint8Array> {
-    if (!(await deps.onUnavailable(attributes, type))) return NOTHING;
-    throw new Error(ABSENT);
-  }
-
   /** The commit is made when this has ended: ratchet, sender key, hash and inbox rows, or nothing of it. */
   async function decryptAndStore(
     origin: Origin,
@@ -168,7 +162,7 @@ function decryption(
       outsideTransactions(async () => {
         const { ciphertext, jid } = args;
         const origin = stanzas.originOf(ciphertext);
-        if (origin?.unavailable !== undefined) return withoutContent(origin.attributes, origin.unavailable);
+        if (origin?.unavailable !== undefined) return withoutContent(deps, origin);
         if (origin?.plain)
           return once(ciphertext, jid, async () => Buffer.concat([ciphertext, Uint8Array.of(1)]));
         const address = await addressOf(inner, jid);
@@ -187,6 +181,15 @@ function decryption(
         await withLock([address], () => inner.processSenderKeyDistributionMessage(args));
       }),
   };
+}
+
+/** @throws what Baileys itself would have found, so that it goes on as it does then */
+async function withoutContent(
+  { onUnavailable }: Pick<RepositoryDeps, "onUnavailable">,
+  { attributes, unavailable = "" }: Origin,
+): Promise<Uint8Array> {
+  if (!(await onUnavailable(attributes, unavailable))) return NOTHING;
+  throw new Error(ABSENT);
 }
 
 /** No two ciphertexts are alike, but two posts of a channel may be. */
