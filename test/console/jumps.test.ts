@@ -65,3 +65,31 @@ describe("a message that is pages away", () => {
     await page.context().close();
   });
 });
+
+describe("a jump to the day of today", () => {
+  it("ends at the end, where one is led on by what comes", async () => {
+    const friend = "447700900556";
+    await world.sim.addContact(friend, { name: "Brief" });
+    const first = (await world.sim.sendText(friend, SHOP, "good morning")).id;
+    await stored(world, first);
+    const page = await world.open(`/chats/${SHOP}/${friend}`);
+    await message(page, first).waitFor();
+    await page.getByRole("button", { name: "Jump to a date" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Date").fill(await page.evaluate(() => new Date().toLocaleDateString("sv")));
+    const newer = page.waitForResponse(/\/messages\?.*since=/);
+    await dialog.getByRole("button", { name: "Go" }).click();
+    await newer;
+    await dialog.waitFor({ state: "detached" });
+    for (let n = 1; n < LINES / 4; n++) await world.sim.sendText(friend, SHOP, `line ${n}`);
+    const last = (await world.sim.sendText(friend, SHOP, "the last line")).id;
+    await message(page, last).waitFor();
+    await page.waitForFunction((id) => {
+      const feed = document.querySelector("[role=feed]")!.getBoundingClientRect();
+      const line = document.querySelector(`[data-message="${id}"]`)?.getBoundingClientRect();
+      return line !== undefined && line.top > feed.top && line.bottom <= feed.bottom + 1;
+    }, last);
+    expect(await page.getByRole("button", { name: /new message|Newest/ }).count()).toBe(0);
+    await page.context().close();
+  });
+});
