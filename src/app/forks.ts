@@ -5,6 +5,7 @@ import type { Bindings } from "../bot/bindings/bindings.ts";
 import { repositoryRoot, type Config } from "../config.ts";
 import { GatewayError } from "../model/errors/errors.ts";
 import { MOST_PROBLEMS } from "../model/errors/field-problems.ts";
+import { createSequence } from "../model/shares/sequence.ts";
 import { MINUTE_MS } from "../model/time.ts";
 import type { ForkAsked, Forked, ForkFolder, ForkLine } from "../path/fork.ts";
 import { readConversation, type Happened } from "../path/happened.ts";
@@ -52,15 +53,13 @@ const MOST_WAITING = 4;
 /** Tells conversations again; the bots run in a process of their own. */
 export function createForks({ store, config, bindings }: ForksDeps): Forks {
   let waiting = 0;
-  let last: Promise<unknown> = Promise.resolve();
+  const sequence = createSequence();
 
   async function inTurn<T>(work: () => Promise<T>): Promise<T> {
     if (waiting >= MOST_WAITING)
       throw new GatewayError("UNAVAILABLE", "The sandbox is busy. Try again in a moment.", { retryAfter: 5 });
     waiting += 1;
-    const turn = last.then(work);
-    last = turn.catch(() => undefined);
-    return turn.finally(() => (waiting -= 1));
+    return sequence(work).finally(() => (waiting -= 1));
   }
 
   /** Unix milliseconds, and the row that is the last one. @throws NOT_FOUND */

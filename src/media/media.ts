@@ -83,6 +83,12 @@ export function createMedia({ store, config, log, http, accountOf, elsewhere }: 
   const requireConverter = (): void => requireFfmpeg(ffmpeg, log);
   const fetchFile = createFetching({ http, uploads, looks, turns: fetches, requireConverter, ...limit });
 
+  const explain = (error: unknown): never => {
+    throw publicError(error, config.maxMediaBytes);
+  };
+  const run = <T>(signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> =>
+    untilStopped(stopping.signal, signal, work).catch(explain);
+
   async function work(job: Job): Promise<MediaDraft> {
     const { request, workspace, signal } = job;
     const { deviceId, caption, text, url } = request;
@@ -107,26 +113,10 @@ export function createMedia({ store, config, log, http, accountOf, elsewhere }: 
     return captioned ? { kind, file, caption } : { kind, file };
   }
 
-  async function untilStopped<T>(
-    signal: AbortSignal | undefined,
-    work: (signal: AbortSignal) => Promise<T>,
-  ): Promise<T> {
-    const ending = abortsWith([stopping.signal, signal]);
-    try {
-      return await work(ending.signal);
-    } catch (error) {
-      throw stopping.signal.aborted
-        ? unavailable("The gateway is restarting; try again.")
-        : publicError(error);
-    } finally {
-      ending.release();
-    }
-  }
-
   async function inWorkspace<T>(request: MediaRequest, work: (job: Job) => Promise<T>): Promise<T> {
     const workspace = await files.workspace();
     const account = accountOf(request.deviceId) ?? `number ${request.deviceId}`;
-    return untilStopped(request.signal, (signal) => work({ request, workspace, account, signal })).finally(
+    return run(request.signal, (signal) => work({ request, workspace, account, signal })).finally(
       workspace.dispose,
     );
   }
@@ -137,28 +127,37 @@ export function createMedia({ store, config, log, http, accountOf, elsewhere }: 
       inWorkspace({ ...request, mediaType: "image" }, async (job) =>
         looks.avatar(lookOf(job), (await fetchFile(job)).clear!),
       ),
-    take: (chunks, arrival) =>
-      untilStopped(arrival.signal, (signal) => intake(chunks, { ...arrival, signal })),
+    take: (chunks, arrival) => run(arrival.signal, (signal) => intake(chunks, { ...arrival, signal })),
     files,
     hasConverter: () => ffmpeg.find() !== null,
-    uploads: {
-      ...uploads,
-      add: (part) =>
-        uploads.add(part).catch((error: unknown) => {
-          throw publicError(error);
-        }),
-    },
+    uploads: { ...uploads, add: (part) => uploads.add(part).catch(explain) },
     stop() {
       stopping.abort(new Error("The gateway is stopping."));
       ffmpeg.stop();
     },
   };
+}
 
-  function publicError(error: unknown): unknown {
-    if (error instanceof OutboundError) return refusalOf(error, config.maxMediaBytes);
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== "ENOSPC" && code !== "EDQUOT") return error;
-    return unavailable("The gateway's disk has no room for the file.");
+function publicError(error: unknown, maxBytes: number): unknown {
+  if (error instanceof OutboundError) return refusalOf(error, maxBytes);
+  const { code } = error as NodeJS.ErrnoException;
+  if (code !== "ENOSPC" && code !== "EDQUOT") return error;
+  return unavailable("The gateway's disk has no room for the file.");
+}
+
+/** @param stopping aborted when the gateway stops; what breaks then is none of the file's faults */
+async function untilStopped<T>(
+  stopping: AbortSignal,
+  signal: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const ending = abortsWith([stopping, signal]);
+  try {
+    return await work(ending.signal);
+  } catch (error) {
+    throw stopping.aborted ? unavailable("The gateway is restarting; try again.") : error;
+  } finally {
+    ending.release();
   }
 }
 

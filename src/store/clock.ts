@@ -3,6 +3,7 @@ import type { Logger } from "../log.ts";
 import { alone } from "../model/nodes/alone.ts";
 import type { Ownership } from "../model/nodes/cluster.ts";
 import { giveWay } from "../model/give-way.ts";
+import type { Statement } from "../model/statement.ts";
 import { MINUTE_MS, SECOND_MS, type Cancel } from "../model/time.ts";
 import { LARGEST_BELIEVED_JUMP_MS } from "./clock-trust.ts";
 import { defineQuery, integer, nullable } from "./query.ts";
@@ -106,15 +107,7 @@ export function watchClock(
 
   async function note(): Promise<void> {
     notedAt = time.monotonic();
-    if (!leads()) return;
-    const doubted = clock.doubtedFor();
-    const statements = [
-      keep(NOTED_TIME, time.now()),
-      doubted === null
-        ? { sql: "DELETE FROM meta WHERE key = ?", args: [NOTED_DOUBT] }
-        : keep(NOTED_DOUBT, Math.round(doubted)),
-    ];
-    await store.writer.commit(statements, { owning: LEADER });
+    if (leads()) await store.writer.commit(notes(time.now(), clock.doubtedFor()), { owning: LEADER });
   }
 
   async function look(): Promise<void> {
@@ -137,11 +130,10 @@ export function watchClock(
   /** Whoever begins to lead may have to end what the one before had no time for. */
   async function compareWithLastRun(): Promise<void> {
     compared = leads();
-    const noted = await store.readOne(NOTED, [NOTED_TIME]);
+    const noted = await readNotes(store);
     if (noted === null) return;
-    const doubted = await store.readOne(NOTED, [NOTED_DOUBT]);
-    const ahead = Number(noted.value) - time.now();
-    if (doubted !== null) clock.doubt(Number(doubted.value));
+    const ahead = noted.at - time.now();
+    if (noted.doubtedFor !== null) clock.doubt(noted.doubtedFor);
     else if (-ahead > LARGEST_BELIEVED_JUMP_MS) clock.doubt();
     if (compared && ahead >= JUMP_MS) await forgive(setBack(ahead));
   }
@@ -163,7 +155,24 @@ export function watchClock(
   };
 }
 
-const keep = (key: string, value: number) => ({
+/** @returns null before the first note */
+async function readNotes({
+  readOne,
+}: Pick<Store, "readOne">): Promise<{ at: number; doubtedFor: number | null } | null> {
+  const at = await readOne(NOTED, [NOTED_TIME]);
+  const doubted = await readOne(NOTED, [NOTED_DOUBT]);
+  return at && { at: Number(at.value), doubtedFor: doubted && Number(doubted.value) };
+}
+
+/** @param doubted see `NOTED_DOUBT`; null when the clock is trusted */
+const notes = (now: number, doubted: number | null): Statement[] => [
+  keep(NOTED_TIME, now),
+  doubted === null
+    ? { sql: "DELETE FROM meta WHERE key = ?", args: [NOTED_DOUBT] }
+    : keep(NOTED_DOUBT, Math.round(doubted)),
+];
+
+const keep = (key: string, value: number): Statement => ({
   sql: "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
   args: [key, String(value)],
 });

@@ -1,7 +1,7 @@
 import type { Logger } from "../log.ts";
 import type { Statement } from "../model/statement.ts";
 import type { Cancel, Time } from "../model/time.ts";
-import { BALLAST_BYTES, createBallast, freeBytes, LEAST_FREE_BYTES } from "./file/ballast.ts";
+import { BALLAST_BYTES, type Ballast, createBallast, freeBytes, LEAST_FREE_BYTES } from "./file/ballast.ts";
 import type { BatchFailed } from "./engine.ts";
 
 /**
@@ -79,17 +79,7 @@ export function watchCondition(deps: ConditionDeps): Condition {
       `the disk of ${name} is full: nothing is received or sent until you free some space; then the gateway continues on its own`,
     );
     after(LOOK_AGAIN_MS, lookForRoom);
-    return giveRoom();
-  }
-
-  async function giveRoom(): Promise<void> {
-    try {
-      await ballast.release();
-    } catch (error) {
-      // A disk that became read-only or broke: nothing can be given back, and nothing was lost.
-      log.warn({ err: error }, "could not free the reserved disk space");
-    }
-    await tidy();
+    return giveRoom(ballast, log).then(tidy);
   }
 
   const fullIfNothingIsFree = (): Promise<void> =>
@@ -122,12 +112,7 @@ export function watchCondition(deps: ConditionDeps): Condition {
       return room;
     },
     erases,
-    refusal(statements) {
-      if (state === "good") return null;
-      if (state === "damaged")
-        return "the file is damaged; stop the gateway and run: npm run parley -- doctor";
-      return erases(statements) ? null : "the disk is full";
-    },
+    refusal: (statements) => refusalOf(state, statements),
     failed(code) {
       if (/^SQLITE_(CORRUPT|NOTADB)/.test(code) && state !== "damaged") {
         state = "damaged";
@@ -145,6 +130,21 @@ export function watchCondition(deps: ConditionDeps): Condition {
       return ballast.stop();
     },
   };
+}
+
+async function giveRoom(ballast: Ballast, log: Logger): Promise<void> {
+  try {
+    await ballast.release();
+  } catch (error) {
+    // A disk that became read-only or broke: nothing can be given back, and nothing was lost.
+    log.warn({ err: error }, "could not free the reserved disk space");
+  }
+}
+
+function refusalOf(state: StorageState, statements: Statement[]): string | null {
+  if (state === "good") return null;
+  if (state === "damaged") return "the file is damaged; stop the gateway and run: npm run parley -- doctor";
+  return erases(statements) ? null : "the disk is full";
 }
 
 /** SQLite's result code behind a failed batch; "" when there is none. */

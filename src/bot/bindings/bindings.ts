@@ -1,5 +1,7 @@
 import { defineTopic } from "../../model/nodes/cluster.ts";
 import { NO_NEWS, type News } from "../../model/nodes/news.ts";
+import { createSequence } from "../../model/shares/sequence.ts";
+import type { Statement } from "../../model/statement.ts";
 import type { SafeFetch } from "../../net/safe-fetch.ts";
 import type { Store } from "../../store/store.ts";
 import { readBindings, readChanges, refuseConfigs, type Binding } from "./binding-input.ts";
@@ -62,6 +64,8 @@ interface Around extends Pick<Blocking, "of"> {
   checkUrl: SafeFetch["check"];
 }
 
+const NOTHING_SAID: ReadonlyMap<string, Binding> = new Map();
+
 /** Rows of `bot_bindings`, and the table of routes that follows from them for every number. */
 export function createBindings(
   store: Pick<Store, "read" | "pages" | "box" | "writer">,
@@ -71,18 +75,10 @@ export function createBindings(
   news: News = NO_NEWS,
 ): Bindings {
   let bound: Bound = new Map();
-  const none = new Map<string, Binding>();
   let registry = first;
   const tables = createTables(onProblem);
-  let last: Promise<unknown> = Promise.resolve();
-
-  /** One change after the other: tables that are built while bindings change would show what held before. */
-  function inTurn<T>(change: () => Promise<T>): Promise<T> {
-    const turn = last.then(change);
-    last = turn.catch(() => undefined);
-    return turn;
-  }
-
+  /** Tables that are built while bindings change would show what held before. */
+  const inTurn = createSequence();
   async function load(): Promise<void> {
     bound = await readAll(store);
     await tables.rebuild(bound, registry);
@@ -102,7 +98,7 @@ export function createBindings(
   });
 
   const list = (deviceId: number): BoundBot[] =>
-    listBots(registry, byTodaysName(bound.get(deviceId) ?? none, registry.renamed), around);
+    listBots(registry, byTodaysName(bound.get(deviceId) ?? NOTHING_SAID, registry.renamed), around);
 
   async function replace(
     deviceId: number,
@@ -112,8 +108,7 @@ export function createBindings(
   ): Promise<BoundBot[]> {
     await refuseConfigs(checked, registry, around.checkUrl, isSaid);
     await store.writer.commit([
-      { sql: "delete from bot_bindings where device_id = ?", args: [deviceId] },
-      ...bindings.map((binding) => insert(store.box, deviceId, binding)),
+      ...rowsInstead(store.box, deviceId, bindings),
       ...news.of(BOUND, { deviceId }),
     ]);
     const byId = new Map(bindings.map((binding) => [binding.id, binding]));
@@ -122,9 +117,6 @@ export function createBindings(
     return list(deviceId);
   }
 
-  const put = (deviceId: number, input: unknown): Promise<BoundBot[]> =>
-    inTurn(async () => replace(deviceId, readBindings(input, registry)));
-
   const change = (deviceId: number, input: unknown): Promise<BoundBot[]> =>
     inTurn(async () => {
       // From the rows: another node may have changed them in this moment.
@@ -132,14 +124,7 @@ export function createBindings(
       const said = readChanges(input, registry);
       const changed = said.map((one) => ({ ...(now.get(one.id) ?? unsaid(registry, one.id)), ...one }));
       const isSaid = (id: string): boolean => said.some((one) => one.id === id && one.config != null);
-      const next = new Map([...now, ...changed.map((binding) => [binding.id, binding] as const)]);
-      return replace(deviceId, [...next.values()], changed, isSaid);
-    });
-
-  const use = (next: BotRegistry): Promise<void> =>
-    inTurn(async () => {
-      registry = next;
-      await tables.begin(bound, registry);
+      return replace(deviceId, merged(now, changed), changed, isSaid);
     });
 
   function forget(deviceId: number): void {
@@ -147,18 +132,35 @@ export function createBindings(
     tables.forget(deviceId);
   }
 
-  function routes(deviceId: number | null) {
-    const { active } = tables.of(deviceId);
-    return { routes: listRoutes(active), conflicts: findConflicts(active) };
-  }
-
-  return { load, tableOf: tables.of, list, put, change, use, routes, forget };
+  return {
+    load,
+    tableOf: tables.of,
+    list,
+    put: (deviceId, input) => inTurn(async () => replace(deviceId, readBindings(input, registry))),
+    change,
+    use: (next) =>
+      inTurn(async () => {
+        registry = next;
+        await tables.begin(bound, registry);
+      }),
+    routes: (deviceId) => routesOf(tables.of(deviceId)),
+    forget,
+  };
 }
+
+const routesOf = ({ active }: RouteTable) => ({
+  routes: listRoutes(active),
+  conflicts: findConflicts(active),
+});
+
+const merged = (now: ReadonlyMap<string, Binding>, changed: Binding[]): Binding[] => [
+  ...new Map([...now, ...changed.map((binding) => [binding.id, binding] as const)]).values(),
+];
 
 type Rows = Pick<Store, "read" | "pages" | "box">;
 
 async function readAll(store: Rows): Promise<Bound> {
-  const read: Bound = new Map();
+  const read = new Map<number, Map<string, Binding>>();
   for await (const page of store.pages(BINDINGS, (row) => [row?.deviceId ?? 0, row?.botId ?? ""]))
     for (const row of page) {
       const { deviceId } = row;
@@ -174,6 +176,11 @@ async function rowsOf(store: Rows, deviceId: number): Promise<Map<string, Bindin
   const rows = await store.read(OF_NUMBER, [deviceId]);
   return new Map(rows.map((row) => [row.botId, fromRow(store.box, row)]));
 }
+
+const rowsInstead = (box: Rows["box"], deviceId: number, bindings: Binding[]): Statement[] => [
+  { sql: "delete from bot_bindings where device_id = ?", args: [deviceId] },
+  ...bindings.map((binding) => insert(box, deviceId, binding)),
+];
 
 /** A bot of which nothing has been said at a number. */
 function unsaid(registry: BotRegistry, id: string): Binding {

@@ -6,12 +6,12 @@ import { byTodaysName } from "../sessions/former-names.ts";
 import { readConfig, type Binding } from "./binding-input.ts";
 
 /** What is bound at each number, by bot. */
-export type Bound = Map<number, Map<string, Binding>>;
+export type Bound = Map<number, ReadonlyMap<string, Binding>>;
 
 /** The routes in force at every number. */
 export interface Tables {
   of(deviceId: number | null): RouteTable;
-  put(deviceId: number, bindings: Map<string, Binding>, registry: BotRegistry): Promise<void>;
+  put(deviceId: number, bindings: ReadonlyMap<string, Binding>, registry: BotRegistry): Promise<void>;
   /** All anew; until they are made, the old ones are in force. */
   rebuild(bound: Bound, registry: BotRegistry): Promise<void>;
   /** The same with other bots, of which nothing has been reported. */
@@ -27,7 +27,10 @@ export function createTables(onProblem: (text: string) => void): Tables {
   /** Conflicts that were reported: most numbers have the same bots. */
   const said = new Set<string>();
 
-  async function tableFor(bindings: Map<string, Binding>, registry: BotRegistry): Promise<RouteTable> {
+  async function tableFor(
+    bindings: ReadonlyMap<string, Binding>,
+    registry: BotRegistry,
+  ): Promise<RouteTable> {
     const active = await activeBots(registry, byTodaysName(bindings, registry.renamed), onProblem);
     for (const { text } of findConflicts(active)) {
       if (!said.has(text)) onProblem(text);
@@ -66,7 +69,7 @@ export function createTables(onProblem: (text: string) => void): Tables {
 /** A bot whose settings its schema refuses is off on that number: it could only go wrong. */
 async function activeBots(
   registry: BotRegistry,
-  bindings: Map<string, Binding>,
+  bindings: ReadonlyMap<string, Binding>,
   onProblem: (text: string) => void,
 ): Promise<ActiveBot[]> {
   const wanted = registry.bots.filter((bot) => bindings.get(bot.id)?.enabled ?? bot.enable === "all");

@@ -1,6 +1,7 @@
 import { defineTopic } from "../../model/nodes/cluster.ts";
 import { GatewayError, StartError } from "../../model/errors/errors.ts";
 import type { News } from "../../model/nodes/news.ts";
+import { createSequence } from "../../model/shares/sequence.ts";
 import type { Store } from "../../store/store.ts";
 import type { LiveBots } from "./live.ts";
 import { loadBots, type LoadBotsInput, type LoadedBots } from "./load.ts";
@@ -37,7 +38,7 @@ export async function openBots(input: BotsInput): Promise<Bots> {
     return { ...input, buildTime: bots, buildTimePaths: paths, buildTimeLocales: locales };
   };
   let loaded = await loadBots(await now());
-  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = createSequence();
 
   async function readAgain(use: (registry: BotRegistry) => Promise<void>): Promise<BotRecord[]> {
     try {
@@ -69,11 +70,7 @@ export async function openBots(input: BotsInput): Promise<Bots> {
     get locales() {
       return loaded.locales;
     },
-    reload(use) {
-      const reading = last.then(() => readAgain(use));
-      last = reading.catch(() => undefined);
-      return reading;
-    },
+    reload: (use) => inTurn(() => readAgain(use)),
   };
 }
 

@@ -10,9 +10,9 @@ import type { Bot } from "../types.ts";
 
 /** What is bound, under today's ids: what is said of a bot by its present id counts before what was said by an earlier one. */
 export function byTodaysName(
-  bindings: Map<string, Binding>,
+  bindings: ReadonlyMap<string, Binding>,
   renamed: ReadonlyMap<string, string>,
-): Map<string, Binding> {
+): ReadonlyMap<string, Binding> {
   if (renamed.size === 0) return bindings;
   const today = new Map<string, Binding>();
   for (const [id, binding] of bindings) {

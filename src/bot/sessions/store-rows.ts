@@ -90,20 +90,7 @@ export function createStoreRows({
   writer,
   now,
 }: Pick<Store, "box" | "read" | "readOne" | "writer" | "now">): StoreRows {
-  /** As many keys as a bot had at the last count, and those that were added since: never fewer than there are. */
-  const counts = new Map<string, number>();
-
-  async function makeRoom(deviceId: number, botId: string, added: number): Promise<void> {
-    const bot = `${deviceId}:${botId}`;
-    const known = counts.get(bot);
-    // What was deleted, and what was written anew unread, is found by counting.
-    const count =
-      known === undefined || known + added > MOST_KEYS ? (await readOne(COUNT, [deviceId, botId]))!.n : known;
-    counts.set(bot, count);
-    if (count + added > MOST_KEYS) throw new StoreFull();
-    counts.set(bot, count + added);
-  }
-
+  const makeRoom = createRoom(readOne);
   const adopted = new Map<string, Promise<void>>();
   function adopt(deviceId: number, { id, was }: Named): Promise<void> | undefined {
     if (was.length === 0) return undefined;
@@ -170,6 +157,22 @@ export function createStoreRows({
       if (seen.size === 0) return writes;
       return [{ sql: GUARD, args: [deviceId, botId, JSON.stringify([...seen])], isGuard: true }, ...writes];
     },
+  };
+}
+
+/** @returns counts keys that are added; throws `StoreFull` when there would be too many */
+function createRoom(readOne: Store["readOne"]) {
+  /** As many keys as a bot had at the last count, and those that were added since: never fewer than there are. */
+  const counts = new Map<string, number>();
+  return async (deviceId: number, botId: string, added: number): Promise<void> => {
+    const bot = `${deviceId}:${botId}`;
+    const known = counts.get(bot);
+    // What was deleted, and what was written anew unread, is found by counting.
+    const count =
+      known === undefined || known + added > MOST_KEYS ? (await readOne(COUNT, [deviceId, botId]))!.n : known;
+    counts.set(bot, count);
+    if (count + added > MOST_KEYS) throw new StoreFull();
+    counts.set(bot, count + added);
   };
 }
 

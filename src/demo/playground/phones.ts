@@ -110,12 +110,8 @@ export async function createPhones(needs: Needs): Promise<Phones> {
       const phone = find(number);
       if (phone.kind === "owner" && !chat.endsWith("@g.us")) find(chat);
       const content = contentOf(writing, files);
-      const options =
-        writing.kind === "text" && writing.quoted !== undefined
-          ? { quoted: quotedIn(lines, phone, chat, writing.quoted) }
-          : undefined;
       const send = phone.kind === "owner" ? simulator.sendAsOwner : simulator.send;
-      const { id } = await send(number, chat, content, options);
+      const { id } = await send(number, chat, content, optionsOf(writing, lines, phone, chat));
       return note(number, id);
     },
     async act(number, act) {
@@ -135,11 +131,7 @@ export async function createPhones(needs: Needs): Promise<Phones> {
       await (online ? simulator.wake(number) : simulator.sleep(number));
       put({ ...phone, online });
     },
-    requireOnline(number) {
-      const { kind, online } = find(number);
-      if (kind === "owner") throw new Refusal(400, "The number cannot call itself.");
-      if (!online) throw new Refusal(409, "The phone is off: switch it on first.");
-    },
+    requireOnline: (number) => refuseCall(find(number)),
     mediaOf: (number, id) => simulator.mediaOf(find(number).number, id),
     addressOf(number, chat) {
       if (chat.endsWith("@g.us")) return chat;
@@ -170,10 +162,19 @@ async function perform(simulator: Simulator, number: string, act: Act): Promise<
   }
 }
 
-function quotedIn(lines: Lines, phone: PhoneView, chat: string, id: string) {
+/** @throws Refusal when this phone cannot be the one that calls */
+function refuseCall({ kind, online }: PhoneView): void {
+  if (kind === "owner") throw new Refusal(400, "The number cannot call itself.");
+  if (!online) throw new Refusal(409, "The phone is off: switch it on first.");
+}
+
+/** @throws Refusal when the quoted message is not in this chat */
+function optionsOf(writing: Writing, lines: Lines, phone: PhoneView, chat: string) {
+  if (writing.kind !== "text" || writing.quoted === undefined) return undefined;
+  const id = writing.quoted;
   const line = lines.ofChat(phone.number, chat).find((one) => one.id === id);
   if (line === undefined) throw new Refusal(404, "The quoted message is not in this chat.");
-  return { id, participant: line.from, text: line.text ?? "" };
+  return { quoted: { id, participant: line.from, text: line.text ?? "" } };
 }
 
 function contentOf(writing: Writing, files: Files): Content {

@@ -27,6 +27,16 @@ interface IdempotentRequest {
   body: Record<string, unknown>;
 }
 
+/** A request as the table knows it. */
+interface Names {
+  /** API key, route, and the caller's own key in a form that cannot be read: which row it is. */
+  place: string[];
+  /** What the row's texts are sealed for. */
+  context: string;
+  /** Of the body: tells it from another request with the same key. */
+  fingerprint: string;
+}
+
 /** A request that is running under its caller's key. */
 export interface Claim {
   /**
@@ -103,24 +113,21 @@ export function createIdempotency({ store, log, node = null }: IdempotencyDeps):
   const forgottenBefore = (): number => (store.clock.isTrusted() ? now() - REMEMBERED_MS : NEVER);
 
   /** @param row it is there from a run that ended before it could answer; a number: those of until then are forgotten */
-  function claimFor(place: string[], context: string, fingerprint: string, row: "stored" | number): Claim {
+  function claimFor(names: Names, row: "stored" | number): Claim {
+    const { place, context, fingerprint } = names;
     let stored = row === "stored";
     return {
       statements(planned) {
         stored = true;
-        const ids = JSON.stringify(planned.map(({ id }) => id));
-        const skeleton = box.sealJson(planned, context);
+        const values = [fingerprint, idsOf(planned), box.sealJson(planned, context), now()];
         return [
           { sql: EXPIRED, args: [...place, row === "stored" ? NEVER : row] },
-          { sql: INSERT, args: [...place, fingerprint, ids, skeleton, now()] },
+          { sql: INSERT, args: [...place, ...values] },
         ];
       },
       undo: () => [{ sql: UNDO, args: place }],
       async end(answer) {
-        const answered: Statement[] =
-          stored && answer !== null && answer.httpStatus < 500
-            ? [{ sql: ANSWERED, args: [answer.httpStatus, box.sealJson(answer, context), ...place] }]
-            : [];
+        const answered = stored ? answeredRow(box, names, answer) : [];
         await writer
           .commit([...answered, ...claims.release(place)], { owning: null })
           // The ids are stored: a retry makes the answer again from what became of the messages.
@@ -132,62 +139,79 @@ export function createIdempotency({ store, log, node = null }: IdempotencyDeps):
     };
   }
 
-  async function outcomes(keyId: string, planned: PlannedSend[]): Promise<SendResult[]> {
-    const ids = JSON.stringify(planned.map(({ id }) => id));
-    const rows = await store.read(OUTCOMES, [keyId, ids]);
-    const byId = new Map(rows.map((row) => [row.waId, row]));
-    return planned.map(({ number, id, error, ...quoted }) => {
-      if (id === null) return { number, state: "failed", id, error };
-      const row = byId.get(id);
-      if (row === undefined) return { number, state: "failed", id, error: { code: "SENDER_NOT_CONNECTED" } };
-      return { number, id, ...quoted, ...outcomeOf(row.state, row.error) };
-    });
-  }
-
-  async function look(place: string[], context: string, fingerprint: string): Promise<Begun> {
+  async function look(names: Names): Promise<Begun> {
     const before = forgottenBefore();
-    const row = await store.readOne(FIND, [...place, before]);
-    if (row === null) return { kind: "new", claim: claimFor(place, context, fingerprint, before) };
-    if (row.fingerprint !== fingerprint) throw reused();
-    const { status, answer } = row;
-    if (status !== null) return { kind: "answered", answer: box.openJson<FirstAnswer>(answer, context) };
-    const planned = box.openJson<PlannedSend[]>(answer, context);
-    const results = await outcomes(place[0]!, planned);
-    return { kind: "stored", results, claim: claimFor(place, context, fingerprint, "stored") };
+    const row = await store.readOne(FIND, [...names.place, before]);
+    if (row === null) return { kind: "new", claim: claimFor(names, before) };
+    if (row.fingerprint !== names.fingerprint) throw reused();
+    const known = box.openJson(row.answer, names.context);
+    if (row.status !== null) return { kind: "answered", answer: known as FirstAnswer };
+    const planned = known as PlannedSend[];
+    const results = await outcomesOf(store, names.place[0]!, planned);
+    return { kind: "stored", results, claim: claimFor(names, "stored") };
   }
 
   /** The claim is this process's: whoever held it before may have answered in between. */
-  async function lookAgain(place: string[], context: string, fingerprint: string): Promise<Begun> {
-    const begun = await look(place, context, fingerprint).catch((error: unknown) => error as Error);
+  async function lookAgain(names: Names): Promise<Begun> {
+    const begun = await look(names).catch((error: unknown) => error as Error);
     if (!(begun instanceof Error) && begun.kind !== "answered") return begun;
-    await writer.soon(claims.release(place), { owning: null }).catch(() => undefined);
+    await writer.soon(claims.release(names.place), { owning: null }).catch(() => undefined);
     if (begun instanceof Error) throw begun;
-    running.delete(context);
+    running.delete(names.context);
     return begun;
   }
 
   return {
-    async begin({ keyId, route, key, body }) {
-      const place = [keyId, route, box.hmac("idempotency-key", key).toString("hex")];
-      const context = `idempotency:${place.join(":")}`;
-      const fingerprint = box.hmac("idempotency-body", canonical(body)).toString("hex");
+    async begin(request) {
+      const names = namesFor(box, request);
+      const { place, context, fingerprint } = names;
       const other = running.get(context);
       if (other !== undefined) throw other === fingerprint ? inProgress() : reused();
       // Before the first await: of requests that come at once, one goes on.
       running.set(context, fingerprint);
       try {
-        const begun = await look(place, context, fingerprint);
+        const begun = await look(names);
         if (begun.kind === "answered") running.delete(context);
         if (begun.kind === "answered" || node === null) return begun;
         const held = await claims.take(place, fingerprint);
         if (held !== null) throw held === fingerprint ? inProgress() : reused();
-        return await lookAgain(place, context, fingerprint);
+        return await lookAgain(names);
       } catch (error) {
         running.delete(context);
         throw error;
       }
     },
   };
+}
+
+/** A fault of the gateway's own (5xx) is remembered nowhere. */
+const answeredRow = (box: Store["box"], { place, context }: Names, answer: FirstAnswer | null): Statement[] =>
+  answer === null || answer.httpStatus >= 500
+    ? []
+    : [{ sql: ANSWERED, args: [answer.httpStatus, box.sealJson(answer, context), ...place] }];
+
+const idsOf = (planned: PlannedSend[]): string => JSON.stringify(planned.map(({ id }) => id));
+
+function namesFor(box: Store["box"], { keyId, route, key, body }: IdempotentRequest): Names {
+  const place = [keyId, route, box.hmac("idempotency-key", key).toString("hex")];
+  const context = `idempotency:${place.join(":")}`;
+  return { place, context, fingerprint: box.hmac("idempotency-body", canonical(body)).toString("hex") };
+}
+
+/** What has become of the messages that a key stands for. */
+async function outcomesOf(
+  store: Pick<Store, "read">,
+  keyId: string,
+  planned: PlannedSend[],
+): Promise<SendResult[]> {
+  const rows = await store.read(OUTCOMES, [keyId, idsOf(planned)]);
+  const byId = new Map(rows.map((row) => [row.waId, row]));
+  return planned.map(({ number, id, error, ...quoted }) => {
+    if (id === null) return { number, state: "failed", id, error };
+    const row = byId.get(id);
+    if (row === undefined) return { number, state: "failed", id, error: { code: "SENDER_NOT_CONNECTED" } };
+    return { number, id, ...quoted, ...outcomeOf(row.state, row.error) };
+  });
 }
 
 function outcomeOf(state: string, error: SendError | null): Pick<SendResult, "state" | "error"> {

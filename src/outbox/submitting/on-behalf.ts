@@ -43,14 +43,12 @@ const NUMBERS_AT_ONCE = 20;
 
 /** Nothing is done where the process is alone. */
 export function createOnBehalf(deps: OnBehalfDeps): OnBehalf {
-  const { cluster, store, log } = deps;
+  const { cluster, store } = deps;
   const { node, bus, ownership } = cluster;
   /** Nodes that wait, by message. */
   const awaited = createLru<string, string>(MOST_AWAITED, deps.config.sendWaitMs + MINUTE_MS);
   const ends: Cancel[] = [];
   let opened: Opened | null = null;
-  let sweeping = false;
-  let quietUntil = 0;
 
   function settled(message: MessageName, outcome: Settled | null): void {
     const waiting = awaited.get(keyOf(message));
@@ -88,36 +86,7 @@ export function createOnBehalf(deps: OnBehalfDeps): OnBehalf {
     for (const waId of waIds) if (own && !own.holds(waId)) settled({ deviceId, waId }, null);
   }
 
-  async function sweep(): Promise<void> {
-    if (sweeping || store.time.monotonic() < quietUntil) return;
-    sweeping = true;
-    try {
-      const own = Array.from({ length: PARTITIONS }, (_, p) => p).filter((p) => ownership.owns(p));
-      let isMore = own.length > 0;
-      while (isMore) {
-        const wakes = await store.read(WAKES, [JSON.stringify(own)]);
-        // Those that could not be taken are there again at the next look.
-        isMore = (await takeAll(wakes)) && wakes.length === WAKES_AT_ONCE;
-      }
-    } catch (error) {
-      quietUntil = store.time.monotonic() + AFTER_OUTAGE_MS;
-      log.debug({ err: error }, "could not look for sends of other nodes");
-    } finally {
-      sweeping = false;
-    }
-  }
-
-  async function takeAll(wakes: { id: number; deviceId: number }[]): Promise<boolean> {
-    const numbers = [...new Set(wakes.map(({ deviceId }) => deviceId))];
-    const taken = new Set<number>();
-    for (let from = 0; from < numbers.length; from += NUMBERS_AT_ONCE) {
-      const some = numbers.slice(from, from + NUMBERS_AT_ONCE);
-      await Promise.all(some.map(async (deviceId) => (await take(deviceId)) && taken.add(deviceId)));
-    }
-    const ids = wakes.filter(({ deviceId }) => taken.has(deviceId)).map(({ id }) => id);
-    if (ids.length > 0) await store.writer.commit([wakesTaken(ids)], { owning: null });
-    return taken.size === numbers.length;
-  }
+  const sweep = createSweep(deps, take);
 
   return {
     awaits: (message) => awaited.has(keyOf(message)),
@@ -138,3 +107,47 @@ export function createOnBehalf(deps: OnBehalfDeps): OnBehalf {
 }
 
 const keyOf = ({ deviceId, waId }: MessageName): string => `${deviceId}:${waId}`;
+
+/**
+ * Looks for wake-ups of this node's numbers that no news have told of; one look at a time. Never rejects.
+ *
+ * @param take gives a number's sender all that was stored for it; false when it could not
+ */
+function createSweep(
+  { cluster: { ownership }, store, log }: Pick<OnBehalfDeps, "cluster" | "store" | "log">,
+  take: (deviceId: number) => Promise<boolean>,
+): () => Promise<void> {
+  let sweeping = false;
+  let quietUntil = 0;
+
+  async function takeAll(wakes: { id: number; deviceId: number }[]): Promise<boolean> {
+    const numbers = [...new Set(wakes.map(({ deviceId }) => deviceId))];
+    const taken = new Set<number>();
+    for (let from = 0; from < numbers.length; from += NUMBERS_AT_ONCE) {
+      const some = numbers.slice(from, from + NUMBERS_AT_ONCE);
+      await Promise.all(some.map(async (deviceId) => (await take(deviceId)) && taken.add(deviceId)));
+    }
+    const ids = wakes.filter(({ deviceId }) => taken.has(deviceId)).map(({ id }) => id);
+    if (ids.length > 0) await store.writer.commit([wakesTaken(ids)], { owning: null });
+    return taken.size === numbers.length;
+  }
+
+  return async () => {
+    if (sweeping || store.time.monotonic() < quietUntil) return;
+    sweeping = true;
+    try {
+      const own = Array.from({ length: PARTITIONS }, (_, p) => p).filter((p) => ownership.owns(p));
+      let isMore = own.length > 0;
+      while (isMore) {
+        const wakes = await store.read(WAKES, [JSON.stringify(own)]);
+        // Those that could not be taken are there again at the next look.
+        isMore = (await takeAll(wakes)) && wakes.length === WAKES_AT_ONCE;
+      }
+    } catch (error) {
+      quietUntil = store.time.monotonic() + AFTER_OUTAGE_MS;
+      log.debug({ err: error }, "could not look for sends of other nodes");
+    } finally {
+      sweeping = false;
+    }
+  };
+}

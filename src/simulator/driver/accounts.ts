@@ -28,14 +28,9 @@ interface Needs {
 
 /** Numbers, contacts and companions. */
 export function createAccountMethods(needs: Needs): AccountMethods {
-  const { world, passkeys, population, methods } = needs;
-  /** @throws when the number has no such companion */
-  const companion = (number: string, device: number): CompanionInfo => {
-    const found = companionsOf(world, number, device)[0];
-    if (!found) throw new Error(`${number} has no companion ${device}`);
-    return companionInfo(found);
-  };
+  const { world, population, methods } = needs;
   return {
+    ...createLinkMethods(needs),
     async addNumber(number, options = {}) {
       return numberHandle(methods(), namesOf(population.addOwner(number, options)));
     },
@@ -55,18 +50,6 @@ export function createAccountMethods(needs: Needs): AccountMethods {
     async contact(number) {
       population.contact(number);
       return contactHandle(methods(), namesOf(world.account(number)));
-    },
-    async scan(number, qrText) {
-      const { device } = await population.owner(number).scan(qrText);
-      return companion(number, device);
-    },
-    async enterPairingCode(number, code) {
-      const { device } = await population.owner(number).enterPairingCode(code.replaceAll("-", ""));
-      return companion(number, device);
-    },
-    async logoutCompanion(number, device) {
-      companion(number, device);
-      await population.owner(number).removeCompanion(device);
     },
     async changeLid(number, { lid = population.newLid(`${number}:moved`), told = "ack" } = {}) {
       const account = world.account(number);
@@ -105,6 +88,30 @@ export function createAccountMethods(needs: Needs): AccountMethods {
       const t = Math.floor(needs.time.now() / 1000) - secondsAgo;
       needs.privacyTokens.give(world.account(contact), world.account(number), t);
     },
+  };
+}
+
+/** What an owner does to link companions and to remove them. */
+function createLinkMethods({ world, passkeys, population }: Needs) {
+  /** @throws when the number has no such companion */
+  const companion = (number: string, device: number): CompanionInfo => {
+    const found = companionsOf(world, number, device)[0];
+    if (!found) throw new Error(`${number} has no companion ${device}`);
+    return companionInfo(found);
+  };
+  return {
+    async scan(number, qrText) {
+      const { device } = await population.owner(number).scan(qrText);
+      return companion(number, device);
+    },
+    async enterPairingCode(number, code) {
+      const { device } = await population.owner(number).enterPairingCode(code.replaceAll("-", ""));
+      return companion(number, device);
+    },
+    async logoutCompanion(number, device) {
+      companion(number, device);
+      await population.owner(number).removeCompanion(device);
+    },
     async requirePasskey(number, passkey, rule) {
       population.owner(number);
       passkeys.require(world.account(number), passkey, rule);
@@ -113,7 +120,7 @@ export function createAccountMethods(needs: Needs): AccountMethods {
     async companions(number) {
       return companionsOf(world, number).map(companionInfo);
     },
-  };
+  } satisfies Partial<AccountMethods>;
 }
 
 function namesOf(account: Account): AccountNames {

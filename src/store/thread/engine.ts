@@ -1,6 +1,7 @@
 import type { ResultSet } from "@libsql/client";
 import { once } from "node:events";
 import type { Logger } from "../../log.ts";
+import { createSequence } from "../../model/shares/sequence.ts";
 import { BatchFailed, type Engine } from "../engine.ts";
 import { recoverResults } from "../write/lost-results.ts";
 import { toResultSet } from "../result.ts";
@@ -33,17 +34,14 @@ export async function createThreadEngine(
   const index: WalIndex = openWalIndex(file);
   let closed = false;
   // One thing after the other, so that what the index says belongs to the batch that was under way.
-  let last: Promise<unknown> = Promise.resolve();
+  const sequence = createSequence();
 
-  function inTurn<T>(work: (thread: Thread) => Promise<T>): Promise<T> {
-    const turn = last.then(async () => {
+  const inTurn = <T>(work: (thread: Thread) => Promise<T>): Promise<T> =>
+    sequence(async () => {
       if (closed) throw new BatchFailed("unavailable", null, new Error("it is closed"));
       if (thread.ended) thread = await restart();
       return work(thread);
     });
-    last = turn.catch(() => undefined);
-    return turn;
-  }
 
   async function restart(): Promise<Thread> {
     log.error("the database's thread has ended; starting it again");

@@ -80,8 +80,7 @@ export async function buildStage(
   async function deploy(bots: TestBots, { config, locales }: DeployOptions = {}): Promise<void> {
     await world.settle(null);
     // Before anything ends: what cannot be used takes nothing down.
-    const registry = await readBots(bots, log);
-    if (config !== undefined) await checkSettings(registry, config);
+    await checkBots(bots, config, log);
     code.bots = bots;
     if (locales !== undefined) code.locales = localesOf({ locales });
     arriving = { config };
@@ -97,10 +96,7 @@ export async function buildStage(
 
   let world: World;
   try {
-    if (options.webhook !== undefined) {
-      receiver = await startReceiver(options.webhook, (error) => void (wrongInTest ??= error));
-      stubs.ports.add(receiver.port);
-    }
+    receiver = await receiverOf(options, stubs, (error) => void (wrongInTest ??= error));
     const problem = () => stubs.takeBlocked() ?? wrongInTest ?? failures.take();
     world = createWorld({ clock, wire, ownNumber, patienceMs, problem, open });
     await world.run();
@@ -110,18 +106,30 @@ export async function buildStage(
   }
   stands = true;
   let closing: Promise<void> | null = null;
+  const shown = { wire, rooms, clock, stubs, ownNumber, deploy };
   return {
+    ...shown,
     world,
-    wire,
-    rooms,
-    clock,
-    stubs,
-    ownNumber,
     botIds: () => botIds,
     complaints: () => complaints,
-    deploy,
     close: () => (closing ??= world.close().then(tidy)),
   };
+}
+
+async function checkBots(bots: TestBots, config: DeployOptions["config"], log: Logger): Promise<void> {
+  const registry = await readBots(bots, log);
+  if (config !== undefined) await checkSettings(registry, config);
+}
+
+async function receiverOf(
+  { webhook }: TestChatOptions,
+  stubs: Stubs,
+  onError: (error: Error) => void,
+): Promise<Receiver | null> {
+  if (webhook === undefined) return null;
+  const receiver = await startReceiver(webhook, onError);
+  stubs.ports.add(receiver.port);
+  return receiver;
 }
 
 const localesOf = ({ locales }: DeployOptions): Locales => readLocales((locales ?? {}) as never).locales;

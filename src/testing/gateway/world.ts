@@ -95,10 +95,7 @@ export function createWorld(deps: WorldDeps): World {
       if (reason === null) return;
       still = run.life.inFlight > 0 ? 0 : still + 1;
       if (still > STILL && waitOut(clock, run)) still = rounds = 0;
-      if (performance.now() > deadline)
-        throw new Error(
-          `The chat does not come to rest: ${reason}, after ${deps.patienceMs / 1000} s. Raise \`patienceMs\`, or resolve what the handler waits for.`,
-        );
+      if (performance.now() > deadline) throw restless(reason, deps.patienceMs);
     }
   }
 
@@ -136,6 +133,12 @@ export function createWorld(deps: WorldDeps): World {
     },
   };
 }
+
+/** For a chat that is still busy when the test's patience ends. */
+const restless = (reason: string, patienceMs: number): Error =>
+  new Error(
+    `The chat does not come to rest: ${reason}, after ${patienceMs / 1000} s. Raise \`patienceMs\`, or resolve what the handler waits for.`,
+  );
 
 /** @returns what keeps the chat from being quiet, as far as the database knows; null when nothing does */
 async function unrest(clock: Clock, { store, state }: Run, chat: string | null): Promise<string | null> {

@@ -29,7 +29,7 @@ export interface Breaker {
   /** One delivery is tried: until `ended`, no other one is. */
   probe(): { ended(): void };
   /** What a finished attempt means for the endpoint that it went to. */
-  record(attempt: Pick<Attempt, "result" | "retryAfterMs">, kind?: "probe" | "test"): "goes on" | "disable";
+  record(attempt: Outcome, kind?: "probe" | "test"): "goes on" | "disable";
   /** Somebody says that it is worth another try: the pause is over. */
   tryNow(): void;
   /** Its owner has set it anew: nothing is held against it, and what waits goes out. */
@@ -43,6 +43,9 @@ export interface Breaker {
 
 /** `firstRetries`: only second attempts that were planned before it opened, by their latest time (Unix milliseconds). */
 export type Lets = "all" | "nothing" | { firstRetries: number };
+
+/** What is counted of a finished attempt. */
+type Outcome = Pick<Attempt, "result" | "retryAfterMs">;
 
 interface BreakerDeps {
   target: Target;
@@ -113,16 +116,9 @@ export function createBreaker(deps: BreakerDeps): Breaker {
     const closing = state;
     if (closing.closing) return;
     closing.closing = true;
-    try {
-      await inSteps(store, () => catchUp(target, now()));
-    } catch (error) {
-      // The pause is over already: the next probe tries it again.
-      if (isWorthLogging(error))
-        log.error({ err: error, ...known }, "could not release the deliveries that wait for a webhook");
-      closing.closing = false;
-      return;
-    }
-    if (state !== closing) return;
+    // When it fails, the pause is over already: the next probe tries it again.
+    closing.closing = await releaseWaiting(deps);
+    if (!closing.closing || state !== closing) return;
     Object.assign(state, { ...CLOSED, caught: 1 });
     log.info(known, "the webhook accepts again; sending the waiting deliveries");
     await write();
@@ -130,19 +126,12 @@ export function createBreaker(deps: BreakerDeps): Breaker {
     wake();
   }
 
-  function failed(
-    attempt: Pick<Attempt, "result" | "retryAfterMs">,
-    isProbe: boolean,
-  ): "goes on" | "disable" {
+  function failed(attempt: Outcome, isProbe: boolean): "goes on" | "disable" {
     const { opens, disables } = countFailure(state, attempt, isProbe, now(), deps.random);
     const written = write();
     if (disables) return "disable";
     if (opens) {
-      const until = new Date(state.pausedUntil!).toISOString();
-      log.warn(
-        { ...known, failures: state.failures, until },
-        "the webhook keeps failing and is paused; its deliveries wait",
-      );
+      logPause(deps, state);
       void written.then(() => turned("paused"));
     }
     return "goes on";
@@ -178,20 +167,45 @@ export function createBreaker(deps: BreakerDeps): Breaker {
       await write();
       wake();
     },
-    health: () => ({
-      failures: state.failures,
-      failingSince: state.failingSince,
-      pausedUntil: state.pausedUntil,
-    }),
+    health: () => healthOf(state),
     forget: () => void (state = { ...CLOSED }),
     idle: row.idle,
   };
 }
 
+/** @returns false when the table could not be written */
+async function releaseWaiting({ store, target, now, log }: BreakerDeps): Promise<boolean> {
+  try {
+    await inSteps(store, () => catchUp(target, now()));
+    return true;
+  } catch (error) {
+    if (isWorthLogging(error))
+      log.error(
+        { err: error, ...namesOf(target) },
+        "could not release the deliveries that wait for a webhook",
+      );
+    return false;
+  }
+}
+
+function logPause({ target, log }: BreakerDeps, { failures, pausedUntil }: WebhookFailures): void {
+  const until = new Date(pausedUntil!).toISOString();
+  log.warn(
+    { ...namesOf(target), failures, until },
+    "the webhook keeps failing and is paused; its deliveries wait",
+  );
+}
+
+const healthOf = ({ failures, failingSince, pausedUntil }: State): WebhookFailures => ({
+  failures,
+  failingSince,
+  pausedUntil,
+});
+
 /** Counts it in the state. `opens`: it has opened now; `disables`: the webhook is to be switched off. */
 function countFailure(
   state: State,
-  attempt: Pick<Attempt, "result" | "retryAfterMs">,
+  attempt: Outcome,
   isProbe: boolean,
   at: number,
   random: () => number,

@@ -73,15 +73,6 @@ export function createKeyCache(maxBytes = MAX_BYTES): KeyCache {
   const owners = createGenerations();
   const changed = new Uint32Array(CHANGE_COUNTERS);
 
-  function show(type: string, id: string, entry: Entry, found: Record<string, unknown>): void {
-    if (entry.held !== ABSENT) found[id] = valueOf(type, entry);
-  }
-
-  function valueOf(type: string, { held }: Entry): unknown {
-    const codec = codecOf(type);
-    return codec.shared ? held : codec.decode(toBuffer(held as Stored));
-  }
-
   const keysOf = (owner: string): CachedKeys => ({
     read(type, ids) {
       const found: Record<string, unknown> = {};
@@ -135,7 +126,7 @@ export function createKeyCache(maxBytes = MAX_BYTES): KeyCache {
           changed[counterOf(key)]!++;
         }
       }
-      return { encoded, ...settle(written) };
+      return { encoded, ...settling(written, pending, recent) };
     },
   });
 
@@ -147,23 +138,37 @@ export function createKeyCache(maxBytes = MAX_BYTES): KeyCache {
         for (const key of held.keys()) if (dropped.has(ownerOf(key))) held.delete(key);
     },
   };
+}
 
-  function settle(written: Map<string, Entry>): { committed(): void; failed(): void } {
-    const end = (after: (key: string, entry: Entry) => void) => (): void => {
-      for (const [key, entry] of written) {
-        // A later write of the same key decides what is shown.
-        if (pending.get(key) !== entry) continue;
-        pending.delete(key);
-        after(key, entry);
-      }
-    };
-    return {
-      committed: end((key, entry) => {
-        if (isHeld(key.split(":")[1] ?? "")) recent.set(key, entry);
-      }),
-      failed: end((key) => void recent.delete(key)),
-    };
-  }
+/** What is being written becomes what was written last, or is forgotten. */
+function settling(
+  written: ReadonlyMap<string, Entry>,
+  pending: Map<string, Entry>,
+  recent: LRUCache<string, Entry>,
+): { committed(): void; failed(): void } {
+  const end = (after: (key: string, entry: Entry) => void) => (): void => {
+    for (const [key, entry] of written) {
+      // A later write of the same key decides what is shown.
+      if (pending.get(key) !== entry) continue;
+      pending.delete(key);
+      after(key, entry);
+    }
+  };
+  return {
+    committed: end((key, entry) => {
+      if (isHeld(key.split(":")[1] ?? "")) recent.set(key, entry);
+    }),
+    failed: end((key) => void recent.delete(key)),
+  };
+}
+
+function show(type: string, id: string, entry: Entry, found: Record<string, unknown>): void {
+  if (entry.held !== ABSENT) found[id] = valueOf(type, entry);
+}
+
+function valueOf(type: string, { held }: Entry): unknown {
+  const codec = codecOf(type);
+  return codec.shared ? held : codec.decode(toBuffer(held as Stored));
 }
 
 const keyOf = (owner: string, type: string, id: string): string => `${owner}:${type}:${id}`;

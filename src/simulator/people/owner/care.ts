@@ -63,11 +63,7 @@ export function createCare({ world, options, random, phone }: CareNeeds): Care {
 
   async function answerHistory(message: proto.IMessage, { id, from }: { id: string; from: string }) {
     const wanted = wantedHistory(message);
-    if (!wanted) return;
-    const { chats, recent = [], older = [] } = history();
-    const part = olderPart([...older, ...recent, ...chats], wanted);
-    const told = { type: "on_demand", chunk: 1, progress: 100, requestId: id, chats: part } as const;
-    await tell(from, piece({ ...NOTHING, ...told }, true));
+    if (wanted) await tell(from, piece(olderPiece(history(), wanted, id), true));
   }
 
   async function answerPlaceholders(message: proto.IMessage, { id, from }: { id: string; from: string }) {
@@ -115,6 +111,16 @@ export function createCare({ world, options, random, phone }: CareNeeds): Care {
           await tellAll(piece({ ...message, pairs, pushNames }, inline));
       }),
   };
+}
+
+/** The part of the history that a companion asked for. */
+function olderPiece(
+  { chats, recent = [], older = [] }: KnownHistory,
+  wanted: NonNullable<ReturnType<typeof wantedHistory>>,
+  requestId: string,
+): HistoryPiece {
+  const part = olderPart([...older, ...recent, ...chats], wanted);
+  return { ...NOTHING, type: "on_demand", chunk: 1, progress: 100, requestId, chats: part };
 }
 
 /** History as phones tell it: some chats at a time. At least one piece. */
