@@ -119,6 +119,10 @@ const PAGES = definePages(
 const ROWS = defineQuery(`${SELECT} ${ROWS_OF_PAGE}`, RECORD);
 const ONE = defineQuery(`${SELECT} WHERE account_id = ? AND id = ?`, RECORD);
 
+const DELETE = "DELETE FROM api_keys WHERE account_id = ? AND id = ?";
+const ROTATE = "UPDATE api_keys SET hash = ?, prefix = ? WHERE account_id = ? AND id = ?";
+const NOTE_USE = "UPDATE api_keys SET last_used_at = ? WHERE id = ?";
+
 /** API keys of all accounts. Only the HMAC of a key is stored: 178 random bits need no slow hash. */
 export function createApiKeys(
   store: Store,
@@ -132,37 +136,19 @@ export function createApiKeys(
 
   async function lookUp(hash: string): Promise<Known | null> {
     const before = changes;
-    const readAt = store.time.monotonic();
-    const row = await store.readOne(FIND, [hash]);
-    if (row === null) return null;
-    const { keyId, keyName, accountId, permissions, devices, recipients, name, plan, enabled, createdAt } =
-      row;
-    const account = { id: accountId, name, plan, enabled, createdAt };
-    const caller = { permissions, devices, recipients, accountId, keyId, keyName, account };
-    const found: Known = { caller, expiresAt: row.expiresAt, noted: row.lastUsedAt ?? 0, readAt };
-    if (before === changes) known.set(hash, found);
+    const found = await readKnown(store, hash);
+    if (found !== null && before === changes) known.set(hash, found);
     return found;
   }
 
-  function recall(hash: string): Known | null {
-    const entry = known.get(hash);
-    if (entry === undefined) return null;
-    return node === null || store.time.monotonic() - entry.readAt < KNOWN_FOR_MS ? entry : null;
-  }
-
-  function noteUse(entry: Known): void {
-    const now = store.now();
-    if (now - entry.noted < NOTE_USE_EVERY_MS) return;
-    entry.noted = now;
-    const use = { sql: "UPDATE api_keys SET last_used_at = ? WHERE id = ?", args: [now, entry.caller.keyId] };
-    // Nobody waits for it, and a disk that is full is reported by those who must write.
-    store.writer.commit([use]).catch(() => undefined);
-  }
+  const isFresh = ({ readAt }: Known): boolean =>
+    node === null || store.time.monotonic() - readAt < KNOWN_FOR_MS;
 
   async function withHash(hash: string): Promise<Caller | null> {
-    const entry = recall(hash) ?? (await lookUp(hash));
+    const recalled = known.get(hash);
+    const entry = recalled !== undefined && isFresh(recalled) ? recalled : await lookUp(hash);
     if (entry === null || isOver(entry.expiresAt, store.now())) return null;
-    noteUse(entry);
+    noteUse(store, entry);
     return entry.caller;
   }
 
@@ -180,7 +166,6 @@ export function createApiKeys(
 
   return {
     forget,
-
     hashOf,
     withHash,
     authenticate: async (key) => (isWellFormed(key) ? withHash(hashOf(key)) : null),
@@ -193,38 +178,46 @@ export function createApiKeys(
       if (result!.rowsAffected === 0) throw planLimit("keys", limit ?? 0);
       return { key: made.key, apiKey: made.apiKey };
     },
-
     async list(accountId, wanted) {
       const { rowids, ...page } = await PAGES.find(store, [accountId], wanted);
       return { ...page, items: await store.read(ROWS, [rowids]) };
     },
-
     async remove(accountId, id, by) {
       const key = by === null ? null : await store.readOne(ONE, [accountId, id]);
       if (by !== null && key !== null) requireMayGrant(by, key);
-      const [result] = await store.writer.commit([
-        { sql: "DELETE FROM api_keys WHERE account_id = ? AND id = ?", args: [accountId, id] },
-      ]);
+      const [result] = await store.writer.commit([{ sql: DELETE, args: [accountId, id] }]);
       forget();
       return result!.rowsAffected > 0;
     },
-
     async rotate(accountId, id, by) {
       const key = await store.readOne(ONE, [accountId, id]);
       if (key === null) return null;
       if (by !== null) requireMayGrant(by, key);
       const apiKey = makeKey();
       const prefix = shownPrefix(apiKey);
-      const [result] = await store.writer.commit([
-        {
-          sql: "UPDATE api_keys SET hash = ?, prefix = ? WHERE account_id = ? AND id = ?",
-          args: [hashOf(apiKey), prefix, accountId, id],
-        },
-      ]);
+      const changed = { sql: ROTATE, args: [hashOf(apiKey), prefix, accountId, id] };
+      const [result] = await store.writer.commit([changed]);
       forget();
       return result!.rowsAffected === 0 ? null : { key: { ...key, prefix }, apiKey };
     },
   };
+}
+
+async function readKnown(store: Pick<Store, "readOne" | "time">, hash: string): Promise<Known | null> {
+  const readAt = store.time.monotonic();
+  const row = await store.readOne(FIND, [hash]);
+  if (row === null) return null;
+  const { keyId, keyName, accountId, permissions, devices, recipients, name, plan, enabled, createdAt } = row;
+  const account = { id: accountId, name, plan, enabled, createdAt };
+  const caller = { permissions, devices, recipients, accountId, keyId, keyName, account };
+  return { caller, expiresAt: row.expiresAt, noted: row.lastUsedAt ?? 0, readAt };
+}
+
+function noteUse({ writer, now }: Pick<Store, "writer" | "now">, entry: Known): void {
+  if (now() - entry.noted < NOTE_USE_EVERY_MS) return;
+  entry.noted = now();
+  // Nobody waits for it, and a disk that is full is reported by those who must write.
+  writer.commit([{ sql: NOTE_USE, args: [entry.noted, entry.caller.keyId] }]).catch(() => undefined);
 }
 
 /**

@@ -70,7 +70,7 @@ export function dueAt({ at, triedAt, failures }: BackupSchedule, everyMs: number
 
 /** The copy is made as for `POST /admin/backup`; then it is read back from where it lies, and every hash compared. */
 export function createScheduledBackups(deps: ScheduledBackupsDeps): ScheduledBackups {
-  const { config, place, backups, store, log, isLeader, onOutcome } = deps;
+  const { config, place, store, log, isLeader, onOutcome } = deps;
   let cancel: Cancel | null = null;
   let stopped = false;
   let running: Promise<boolean> | null = null;
@@ -83,42 +83,12 @@ export function createScheduledBackups(deps: ScheduledBackupsDeps): ScheduledBac
   const keep = (next: BackupSchedule): Promise<unknown> =>
     store.writer.commit([{ sql: KEEP, args: [JSON.stringify(next)] }], { owning: null });
 
-  async function save(): Promise<{ name: string; at: number; bytes: number }> {
-    const { body, createdAt } = await backups.make();
-    const name = archiveName(createdAt).replace("parley-", "parley-auto-");
-    try {
-      const bytes = await place.put(name, unlessStopped(body));
-      await place.read(name, async (chunks) => void (await checkArchive(unlessStopped(chunks))));
-      await place.keep(name);
-      return { name, at: createdAt, bytes };
-    } catch (error) {
-      await place.discard(name).catch(() => undefined);
-      throw error;
-    } finally {
-      // Nothing of it stays in DATA_DIR, also when nobody has begun to read it.
-      await body[Symbol.asyncIterator]().return?.();
-    }
-  }
-
-  async function* unlessStopped(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    for await (const chunk of chunks) {
-      if (stopped) throw new Error("the gateway is stopping");
-      yield chunk;
-    }
-  }
-
-  /** Only what this gateway has made by itself, and only when a newer one was verified. */
-  async function removeOld(): Promise<void> {
-    const ours = (await place.list()).filter((name) => OURS.test(name)).toSorted();
-    for (const name of ours.slice(0, -config.keep)) await place.remove(name);
-  }
-
   async function attempt(): Promise<boolean> {
     const before = await schedule();
     const triedAt = store.now();
     await keep({ ...before, triedAt, failures: before.failures + 1, reason: UNDER_WAY });
     try {
-      const { name, at, bytes } = await save();
+      const { name, at, bytes } = await save(deps, () => stopped);
       await keep({ at, name, bytes, triedAt, failures: 0, reason: null });
       log.info({ to: place.shown, file: name, bytes }, "made and verified a scheduled backup");
       await onOutcome(null);
@@ -126,7 +96,7 @@ export function createScheduledBackups(deps: ScheduledBackupsDeps): ScheduledBac
       return await failed(error, { ...before, triedAt });
     }
     // It is there whatever becomes of the others.
-    await removeOld().catch((err: unknown) =>
+    await removeOld(place, config.keep).catch((err: unknown) =>
       log.warn({ err, to: place.shown }, "could not remove old backups; trying again after the next one"),
     );
     return true;
@@ -168,6 +138,42 @@ export function createScheduledBackups(deps: ScheduledBackupsDeps): ScheduledBac
       await place.close();
     },
   };
+}
+
+async function save(
+  { backups, place }: Pick<ScheduledBackupsDeps, "backups" | "place">,
+  isStopped: () => boolean,
+): Promise<{ name: string; at: number; bytes: number }> {
+  const { body, createdAt } = await backups.make();
+  const name = archiveName(createdAt).replace("parley-", "parley-auto-");
+  try {
+    const bytes = await place.put(name, unless(isStopped, body));
+    await place.read(name, async (chunks) => void (await checkArchive(unless(isStopped, chunks))));
+    await place.keep(name);
+    return { name, at: createdAt, bytes };
+  } catch (error) {
+    await place.discard(name).catch(() => undefined);
+    throw error;
+  } finally {
+    // Nothing of it stays in DATA_DIR, also when nobody has begun to read it.
+    await body[Symbol.asyncIterator]().return?.();
+  }
+}
+
+async function* unless(
+  isStopped: () => boolean,
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    if (isStopped()) throw new Error("the gateway is stopping");
+    yield chunk;
+  }
+}
+
+/** Only what this gateway has made by itself, and only when a newer one was verified. */
+async function removeOld(place: BackupPlace, keep: number): Promise<void> {
+  const ours = (await place.list()).filter((name) => OURS.test(name)).toSorted();
+  for (const name of ours.slice(0, -keep)) await place.remove(name);
 }
 
 /** Errors of the file system and of buckets are the operator's own business; they hold paths and no secrets. */

@@ -44,9 +44,8 @@ interface HoldingsDeps {
 /** What a process has ends by its own clock, without anybody's help: also when it was stopped for a while. */
 export function createHoldings({ time, log, onExpired }: HoldingsDeps): Holdings {
   const held = new Map<number, Held>();
-  /** How many ends of each partition are not through. */
-  const ending = new Map<number, number>();
   const workers = new Set<OwnershipWorker>();
+  const { ending, end, tell } = createEnds(workers, log);
   let cancel: Cancel | null = null;
 
   const alive = (partition: number): Held | null => {
@@ -73,25 +72,6 @@ export function createHoldings({ time, log, onExpired }: HoldingsDeps): Holdings
   function drop(partitions: readonly number[]): void {
     for (const partition of partitions) held.delete(partition);
     void end(partitions);
-  }
-
-  /** Workers are told before anything else happens; resolves when all of them are through. */
-  async function end(partitions: readonly number[]): Promise<void> {
-    for (const partition of partitions) ending.set(partition, (ending.get(partition) ?? 0) + 1);
-    await Promise.all(Array.from(workers, (worker) => tell(() => worker.lost(partitions))));
-    for (const partition of partitions) {
-      const left = ending.get(partition)! - 1;
-      if (left === 0) ending.delete(partition);
-      else ending.set(partition, left);
-    }
-  }
-
-  async function tell(call: () => Promise<void>): Promise<void> {
-    try {
-      await call();
-    } catch (err) {
-      log.error({ err }, "could not apply the change of a lease");
-    }
   }
 
   return {
@@ -140,4 +120,31 @@ export function createHoldings({ time, log, onExpired }: HoldingsDeps): Holdings
       arm();
     },
   };
+}
+
+/** Tells workers what is theirs no more, and knows what of it still ends. */
+function createEnds(workers: ReadonlySet<OwnershipWorker>, log: Logger) {
+  /** How many ends of each partition are not through. */
+  const ending = new Map<number, number>();
+
+  async function tell(call: () => Promise<void>): Promise<void> {
+    try {
+      await call();
+    } catch (err) {
+      log.error({ err }, "could not apply the change of a lease");
+    }
+  }
+
+  /** Workers are told before anything else happens; resolves when all of them are through. */
+  async function end(partitions: readonly number[]): Promise<void> {
+    for (const partition of partitions) ending.set(partition, (ending.get(partition) ?? 0) + 1);
+    await Promise.all(Array.from(workers, (worker) => tell(() => worker.lost(partitions))));
+    for (const partition of partitions) {
+      const left = ending.get(partition)! - 1;
+      if (left === 0) ending.delete(partition);
+      else ending.set(partition, left);
+    }
+  }
+
+  return { ending, end, tell };
 }

@@ -24,6 +24,7 @@ interface Questions extends Pick<Bus, "ask" | "answer"> {
   stop(): void;
 }
 
+type AnyQuestion = Question<unknown, unknown>;
 type Reply = (deviceId: number, asked: unknown) => Promise<unknown>;
 
 /** How long nobody having a number is taken for its being handed over, and how often that is looked at. */
@@ -48,14 +49,14 @@ const stopping = () => unavailable("The gateway is restarting; try again in a mo
  * the number itself asks nobody, and needs no Redis.
  */
 export function createQuestions(deps: QuestionsDeps): Questions {
-  const { node, ownership, redis, time, log, send } = deps;
+  const { node, ownership, redis, time, send } = deps;
   const replies = new Map<string, Reply>();
   const waiting = new Map<string, (outcome: Outcome | GatewayError) => void>();
   const taken = createLru<string, true>(REMEMBERED);
 
   /** @returns null when nobody has done anything: there is no such node now, or it does not have the number */
   async function askOwner(
-    question: Question<unknown, unknown>,
+    question: AnyQuestion,
     deviceId: number,
     asked: unknown,
     leftMs: number,
@@ -86,14 +87,10 @@ export function createQuestions(deps: QuestionsDeps): Questions {
     }
   }
 
-  async function ask(
-    question: Question<unknown, unknown>,
-    deviceId: number,
-    asked: unknown,
-  ): Promise<unknown> {
+  async function ask(question: AnyQuestion, deviceId: number, asked: unknown): Promise<unknown> {
     const begun = time.monotonic();
     for (;;) {
-      if (ownership.owns(deviceId)) return await replyTo(question.name)(deviceId, asked);
+      if (ownership.owns(deviceId)) return await replyTo(question.name, replies)(deviceId, asked);
       const passed = time.monotonic() - begun;
       const outcome = await askOwner(question, deviceId, asked, question.deadlineMs - passed);
       if (outcome !== null) return unpack(outcome, question.name);
@@ -103,37 +100,9 @@ export function createQuestions(deps: QuestionsDeps): Questions {
     }
   }
 
-  function replyTo(question: string): Reply {
-    const reply = replies.get(question);
-    if (reply === undefined) throw new Error(`nothing answers ${question}`);
-    return reply;
-  }
-
-  async function outcomeOf({
-    question,
-    deviceId,
-    asked,
-    isNewer,
-  }: Asked & { isNewer: boolean }): Promise<Outcome> {
-    const reply = replies.get(question);
-    if (isNewer || reply === undefined) return { refused: "unknown" };
-    if (!ownership.owns(deviceId)) return { refused: "not_owner" };
-    try {
-      return { answered: await reply(deviceId, asked) };
-    } catch (error) {
-      const outcome = failureOf(error);
-      if (outcome === "crashed")
-        log.error(
-          { err: error, device: deviceId, question },
-          "could not answer a question from another node",
-        );
-      return outcome;
-    }
-  }
-
   async function reply(message: Asked & { isNewer: boolean }): Promise<void> {
     const { id, node: asker } = message;
-    const outcome = await outcomeOf(message);
+    const outcome = await outcomeOf(deps, replies.get(message.question), message);
     await send({ kind: "answer", id, outcome }, asker).catch((error: unknown) => {
       if (!(error instanceof GatewayError)) throw error;
       return send({ kind: "answer", id, outcome: failureOf(error) }, asker);
@@ -156,6 +125,30 @@ export function createQuestions(deps: QuestionsDeps): Questions {
       for (const give of waiting.values()) give(stopping());
     },
   };
+}
+
+function replyTo(question: string, replies: ReadonlyMap<string, Reply>): Reply {
+  const reply = replies.get(question);
+  if (reply === undefined) throw new Error(`nothing answers ${question}`);
+  return reply;
+}
+
+/** What becomes of a question of another node. */
+async function outcomeOf(
+  { ownership, log }: Pick<QuestionsDeps, "ownership" | "log">,
+  reply: Reply | undefined,
+  { question, deviceId, asked, isNewer }: Asked & { isNewer: boolean },
+): Promise<Outcome> {
+  if (isNewer || reply === undefined) return { refused: "unknown" };
+  if (!ownership.owns(deviceId)) return { refused: "not_owner" };
+  try {
+    return { answered: await reply(deviceId, asked) };
+  } catch (error) {
+    const outcome = failureOf(error);
+    if (outcome === "crashed")
+      log.error({ err: error, device: deviceId, question }, "could not answer a question from another node");
+    return outcome;
+  }
 }
 
 const isNotOwner = (outcome: Outcome): boolean =>

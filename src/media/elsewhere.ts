@@ -66,7 +66,7 @@ const RETRY_AFTER_S = 10;
 export function createElsewhere({ store, dataDir, log, media, peers }: ElsewhereDeps): Elsewhere {
   const bringing = new Map<string, Promise<boolean>>();
   const shelving = new Map<string, Promise<void>>();
-  const condition = createCondition(log);
+  const shelf = createShelf(media, log);
   const pathOf = (name: string): string => join(dataDir, "media", name);
 
   async function isHere(name: string): Promise<boolean> {
@@ -76,20 +76,7 @@ export function createElsewhere({ store, dataDir, log, media, peers }: Elsewhere
     return true;
   }
 
-  async function fromStore(name: string, write: Write): Promise<"brought" | "missing" | "away"> {
-    if (media === null) return "missing";
-    try {
-      const found = await media.get(name, write);
-      condition.answered();
-      return found ? "brought" : "missing";
-    } catch (error) {
-      if (!(error instanceof MediaStoreAway)) throw error;
-      condition.failed(error);
-      return "away";
-    }
-  }
-
-  async function fromNode(name: string, write: Write): Promise<"brought" | "missing" | "away"> {
+  async function fromNode(name: string, write: Write): Promise<Brought> {
     const row = peers === null ? null : await store.readOne(NODE_OF, [name]);
     if (peers === null || !row?.node || row.node === peers.node) return "missing";
     const outcome = await peers.bring(row.node, name, write);
@@ -99,7 +86,7 @@ export function createElsewhere({ store, dataDir, log, media, peers }: Elsewhere
   async function bring(name: string, intake: () => Intake): Promise<boolean> {
     const write: Write = (bytes) => writeWhole(pathOf(name), bytes, intake());
     let isAway = false;
-    for (const from of [fromStore, fromNode]) {
+    for (const from of [shelf.get, fromNode]) {
       const outcome = await from(name, write).catch((error: unknown) => {
         if (!(error instanceof FileDamaged)) throw error;
         log.error({ err: error, file: name }, "a file copied from another node or the store is damaged");
@@ -113,17 +100,7 @@ export function createElsewhere({ store, dataDir, log, media, peers }: Elsewhere
   }
 
   async function shelve(name: string, sha256?: string): Promise<string | null> {
-    const here = peers?.node ?? null;
-    if (media === null) return here;
-    try {
-      await media.put(name, pathOf(name), sha256);
-      condition.answered();
-      return null;
-    } catch (error) {
-      if (!(error instanceof MediaStoreAway)) throw error;
-      condition.failed(error);
-      return here;
-    }
+    return (await shelf.put(name, pathOf(name), sha256)) ? null : (peers?.node ?? null);
   }
 
   async function noteReceived(deviceId: number, name: string): Promise<void> {
@@ -158,10 +135,7 @@ export function createElsewhere({ store, dataDir, log, media, peers }: Elsewhere
 
     async remove(name) {
       await rm(pathOf(name), { force: true });
-      await media?.remove(name).catch((error: unknown) => {
-        if (!(error instanceof MediaStoreAway)) throw error;
-        condition.failed(error);
-      });
+      await shelf.remove(name);
     },
   };
 }
@@ -179,21 +153,43 @@ export function noteOf(
 
 type Write = (bytes: AsyncIterable<Buffer>) => Promise<void>;
 
-/** Says once that the store is away, and once that it is back. */
-function createCondition(log: Logger) {
+type Brought = "brought" | "missing" | "away";
+
+/** The store of `MEDIA_STORE`, or none. Says once that it is away, and once that it is back. */
+function createShelf(media: MediaStore | null, log: Logger) {
   let isAway = false;
-  return {
-    answered(): void {
+
+  /** @returns "away" when the store does not answer */
+  async function tried<T>(work: Promise<T>): Promise<T | "away"> {
+    try {
+      const done = await work;
       if (isAway) log.info("the store of MEDIA_STORE is available again");
       isAway = false;
-    },
-    failed(error: MediaStoreAway): void {
+      return done;
+    } catch (error) {
+      if (!(error instanceof MediaStoreAway)) throw error;
       if (!isAway)
         log.warn(
           { err: error },
           "the store of MEDIA_STORE is unavailable: files stay on this disk until it is back",
         );
       isAway = true;
+      return "away";
+    }
+  }
+
+  return {
+    async get(name: string, write: Write): Promise<Brought> {
+      const found = media !== null && (await tried(media.get(name, write)));
+      if (found === "away") return found;
+      return found ? "brought" : "missing";
+    },
+    /** @returns whether it is there */
+    async put(name: string, path: string, sha256?: string): Promise<boolean> {
+      return media !== null && (await tried(media.put(name, path, sha256))) !== "away";
+    },
+    async remove(name: string): Promise<void> {
+      if (media !== null) await tried(media.remove(name));
     },
   };
 }

@@ -77,8 +77,8 @@ const nameOf = (deviceId: number, inboxId: number): string => `in/${deviceId}-${
 
 /** Received files, kept encrypted under the data folder once they have been fetched. */
 export function createIncomingFiles(deps: IncomingFilesDeps): IncomingFiles {
-  const { config, whatsapp, connection, box, elsewhere, cluster = alone() } = deps;
-  const flights = new Map<string, Flight>();
+  const { config, whatsapp, connection, box, elsewhere } = deps;
+  const flights = createFlights();
   /** Hosts as the number was last told: a file can be had without it, too. */
   const hostsOf = new Map<number, string[]>();
 
@@ -112,46 +112,6 @@ export function createIncomingFiles(deps: IncomingFilesDeps): IncomingFiles {
     return hostsOf.get(deviceId) ?? [];
   }
 
-  /** From where it lies, or else from WhatsApp, which only the number's owner can ask for all that it may take. */
-  async function obtain(
-    { deviceId, inboxId }: LinkTarget,
-    { keys, sha256 }: KeptFile,
-    load: () => Promise<void>,
-  ): Promise<void> {
-    const name = nameOf(deviceId, inboxId);
-    const find = (): Promise<boolean> => elsewhere.find(name, () => encryptedIntake(keys, sha256));
-    const isOwner = cluster.ownership.owns(deviceId);
-    let away: unknown = null;
-    const found = await find().catch((error: unknown) => {
-      if (!isOwner) throw error;
-      away = error;
-      return false;
-    });
-    if (found) return;
-    if (isOwner) {
-      // Where it lies may be asked again later, WhatsApp's refusal is for good.
-      await load().catch((error: unknown) => {
-        throw away ?? error;
-      });
-      void elsewhere.shelveReceived(deviceId, name);
-      return;
-    }
-    await cluster.bus.ask(LOAD_FILE, deviceId, { inboxId });
-    if (!(await find())) throw unreachable("The file could not be stored; try again.");
-  }
-
-  function begin(name: string, work: (signal: AbortSignal) => Promise<void>): Flight {
-    const abort = new AbortController();
-    const done = work(abort.signal).finally(() => {
-      if (flights.get(name) === flight) flights.delete(name);
-    });
-    // Whoever waits hears of it; nobody may be waiting any more.
-    done.catch(() => undefined);
-    const flight: Flight = { done, abort, waiting: 0 };
-    flights.set(name, flight);
-    return flight;
-  }
-
   return {
     async get(deviceId, inboxId, message, signal) {
       const source = whatsapp.mediaSource(message.raw);
@@ -166,10 +126,8 @@ export function createIncomingFiles(deps: IncomingFilesDeps): IncomingFiles {
       if (await elsewhere.isHere(name)) return kept;
       const load = (aborted: AbortSignal): Promise<void> =>
         fetchFile(deviceId, message, source, kept, aborted).catch(explain(config.maxMediaBytes));
-      const flight =
-        flights.get(name) ??
-        begin(name, (aborted) => obtain({ deviceId, inboxId }, kept, () => load(aborted)));
-      await waitFor(flight, signal, () => flights.delete(name));
+      const target = { deviceId, inboxId };
+      await flights.join(name, signal, (aborted) => obtain(deps, target, kept, () => load(aborted)));
       return kept;
     },
 
@@ -213,6 +171,58 @@ async function store(
 ): Promise<void> {
   const intake = source.key === null ? plainIntake(keys, sha256) : encryptedIntake(keys, sha256);
   await writeWhole(path, chunks, intake);
+}
+
+/** From where it lies, or else from WhatsApp, which only the number's owner can ask for all that it may take. */
+async function obtain(
+  { elsewhere, cluster = alone() }: Pick<IncomingFilesDeps, "elsewhere" | "cluster">,
+  { deviceId, inboxId }: LinkTarget,
+  { keys, sha256 }: KeptFile,
+  load: () => Promise<void>,
+): Promise<void> {
+  const name = nameOf(deviceId, inboxId);
+  const find = (): Promise<boolean> => elsewhere.find(name, () => encryptedIntake(keys, sha256));
+  const isOwner = cluster.ownership.owns(deviceId);
+  let away: unknown = null;
+  const found = await find().catch((error: unknown) => {
+    if (!isOwner) throw error;
+    away = error;
+    return false;
+  });
+  if (found) return;
+  if (isOwner) {
+    // Where it lies may be asked again later, WhatsApp's refusal is for good.
+    await load().catch((error: unknown) => {
+      throw away ?? error;
+    });
+    void elsewhere.shelveReceived(deviceId, name);
+    return;
+  }
+  await cluster.bus.ask(LOAD_FILE, deviceId, { inboxId });
+  if (!(await find())) throw unreachable("The file could not be stored; try again.");
+}
+
+/** What is being fetched, by name: once for all who wait for it, and for nobody no longer. */
+function createFlights() {
+  const flights = new Map<string, Flight>();
+
+  function begin(name: string, work: (aborted: AbortSignal) => Promise<void>): Flight {
+    const abort = new AbortController();
+    const done = work(abort.signal).finally(() => {
+      if (flights.get(name) === flight) flights.delete(name);
+    });
+    // Whoever waits hears of it; nobody may be waiting any more.
+    done.catch(() => undefined);
+    const flight: Flight = { done, abort, waiting: 0 };
+    flights.set(name, flight);
+    return flight;
+  }
+
+  return {
+    /** @param signal ends this one's waiting @param work is begun unless it is under way; its signal says that nobody waits */
+    join: (name: string, signal: AbortSignal, work: (aborted: AbortSignal) => Promise<void>): Promise<void> =>
+      waitFor(flights.get(name) ?? begin(name, work), signal, () => flights.delete(name)),
+  };
 }
 
 async function waitFor(flight: Flight, signal: AbortSignal, forget: () => void): Promise<void> {

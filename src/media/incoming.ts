@@ -15,7 +15,7 @@ import {
   type IncomingFilesDeps,
   type KeptFile,
 } from "./incoming-files.ts";
-import { createLinks, type FileTarget, type LinkTarget, type PartTarget, type SentTarget } from "./links.ts";
+import { createLinks, type LinkTarget, type PartTarget, type SentTarget } from "./links.ts";
 
 /** Base64 in a webhook's JSON: larger images are for the link. */
 const LARGEST_IMAGE_BYTES = 5 * 1024 * 1024;
@@ -86,33 +86,13 @@ class TooSlow extends Error {}
 
 /** Files of incoming messages: fetched when somebody wants them, kept encrypted, given away decrypted. */
 export function createReceivedMedia(deps: IncomingMediaDeps): ReceivedMedia & { kept: IncomingFiles } {
-  const {
-    store,
-    config,
-    log,
-    load,
-    elsewhere,
-    stopping,
-    imageWaitMs = IMAGE_WAIT_MS,
-    time = systemTime,
-  } = deps;
+  const { store, config, log, load, elsewhere, stopping } = deps;
+  const { imageWaitMs = IMAGE_WAIT_MS, time = systemTime } = deps;
   const files = createIncomingFiles({ ...deps, box: store.box });
   const links = createLinks(store.box, store.now);
 
-  /** Not `AbortSignal.any` of a timeout: Node 20 may collect such a signal as garbage before it fires. */
-  async function within<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const abort = new AbortController();
-    const cancel = time.after(ms, () => abort.abort(new TooSlow()));
-    const stop = (): void => abort.abort(stopping.reason);
-    if (stopping.aborted) stop();
-    stopping.addEventListener("abort", stop, { once: true });
-    try {
-      return await work(abort.signal);
-    } finally {
-      cancel();
-      stopping.removeEventListener("abort", stop);
-    }
-  }
+  const within = <T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> =>
+    atMost(time, ms, stopping, work);
 
   /** An erased number's messages are deleted little by little, its links end at once. */
   const isErased = async (deviceId: number): Promise<boolean> =>
@@ -128,15 +108,6 @@ export function createReceivedMedia(deps: IncomingMediaDeps): ReceivedMedia & { 
     return { kept, media: message.media, size: await plainSize(kept.path, kept.keys) };
   }
 
-  /** For another node: what lies on this disk, as it lies there. */
-  async function openForNode({ name }: FileTarget): Promise<OpenedFile | null> {
-    const path = elsewhere.pathOf(name);
-    const found = await stat(path).catch(() => null);
-    if (found === null) return null;
-    const body = createReadStream(path, { end: found.size - 1 });
-    return { mimetype: "application/octet-stream", fileName: "", kind: "document", size: found.size, body };
-  }
-
   deps.cluster?.bus.answer(LOAD_FILE, async (deviceId, { inboxId }) => {
     await within(DOWNLOAD_WAIT_MS, (signal) => keptFile({ deviceId, inboxId }, signal));
     await files.shelved(deviceId, inboxId);
@@ -148,50 +119,37 @@ export function createReceivedMedia(deps: IncomingMediaDeps): ReceivedMedia & { 
     if (found === null) return { error: "The message is no longer stored." };
     if (found.size > LARGEST_IMAGE_BYTES)
       return { error: "The image is larger than 5 MiB, and larger than its message says." };
-    const chunks: Buffer[] = [];
-    for await (const chunk of decrypted(found.kept.path, found.kept.keys, found.kept.sha256))
-      chunks.push(chunk);
-    return { base64: Buffer.concat(chunks).toString("base64") };
+    return { base64: (await wholeFile(found.kept)).toString("base64") };
   }
 
   return {
     kept: files,
     largestImage: LARGEST_IMAGE_BYTES,
-
     link(target, media) {
       if (media.size > config.maxMediaBytes) return { error: tooLarge(config.maxMediaBytes).message };
       return { url: `${config.publicUrl}/media/${links.make(target)}` };
     },
-
     async read(target, signal) {
       const found = await keptFile(target, signal);
       if (found === null) throw new GatewayError("FILE_UNREACHABLE", "The message has no file.");
-      const { kept, media } = found;
-      const chunks: Buffer[] = [];
-      for await (const chunk of decrypted(kept.path, kept.keys, kept.sha256)) chunks.push(chunk);
-      return { bytes: Buffer.concat(chunks), mimetype: media.mimetype, fileName: media.fileName };
+      const { mimetype, fileName } = found.media;
+      return { bytes: await wholeFile(found.kept), mimetype, fileName };
     },
-
     async image(target) {
       try {
         return await readImage(target);
       } catch (error) {
         stopping.throwIfAborted();
-        if (error instanceof GatewayError || error instanceof FileDamaged) return { error: error.message };
-        if (error instanceof TooSlow)
-          return { error: `The image did not arrive from WhatsApp within ${imageWaitMs / 1000} s.` };
-        log.error(
-          { device: target.deviceId, inbox: target.inboxId, err: error },
-          "could not download an image",
-        );
-        return { error: "The image could not be stored." };
+        const problem = imageProblem(error, imageWaitMs);
+        const { deviceId: device, inboxId: inbox } = target;
+        if (problem === null) log.error({ device, inbox, err: error }, "could not download an image");
+        return { error: problem ?? "The image could not be stored." };
       }
     },
-
     async open(token) {
       const target = links.read(token);
       if (target === null) return null;
-      if ("name" in target) return openForNode(target);
+      if ("name" in target) return openForNode(elsewhere.pathOf(target.name));
       // Its keys are refused, and so is what was handed out with them.
       if ((await store.readOne(DISABLED, [target.deviceId])) !== null) return null;
       if ("waId" in target) return (await isErased(target.deviceId)) ? null : deps.openSent(target);
@@ -202,17 +160,61 @@ export function createReceivedMedia(deps: IncomingMediaDeps): ReceivedMedia & { 
         const { kept, media, size } = found;
         return { ...shown(media), size, body: decrypted(kept.path, kept.keys, kept.sha256) };
       } catch (error) {
-        if (stopping.aborted)
-          throw new GatewayError("UNAVAILABLE", "The gateway is restarting; try again in a moment.", {
-            retryAfter: 5,
-          });
-        if (error instanceof FileDamaged) throw new GatewayError("FILE_NOT_USABLE", error.message);
-        if (error instanceof TooSlow)
-          throw new GatewayError("FILE_UNREACHABLE", "The file did not arrive from WhatsApp in time.");
-        throw error;
+        throw stopping.aborted ? restarting() : publicError(error);
       }
     },
   };
+}
+
+/** Not `AbortSignal.any` of a timeout: Node 20 may collect such a signal as garbage before it fires. */
+async function atMost<T>(
+  time: Pick<Time, "after">,
+  ms: number,
+  stopping: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const abort = new AbortController();
+  const cancel = time.after(ms, () => abort.abort(new TooSlow()));
+  const stop = (): void => abort.abort(stopping.reason);
+  if (stopping.aborted) stop();
+  stopping.addEventListener("abort", stop, { once: true });
+  try {
+    return await work(abort.signal);
+  } finally {
+    cancel();
+    stopping.removeEventListener("abort", stop);
+  }
+}
+
+/** For another node: what lies on this disk, as it lies there. */
+async function openForNode(path: string): Promise<OpenedFile | null> {
+  const found = await stat(path).catch(() => null);
+  if (found === null) return null;
+  const body = createReadStream(path, { end: found.size - 1 });
+  return { mimetype: "application/octet-stream", fileName: "", kind: "document", size: found.size, body };
+}
+
+async function wholeFile({ path, keys, sha256 }: KeptFile): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of decrypted(path, keys, sha256)) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+/** @returns null when it is a fault of this gateway */
+function imageProblem(error: unknown, waitedMs: number): string | null {
+  if (error instanceof GatewayError || error instanceof FileDamaged) return error.message;
+  if (error instanceof TooSlow) return `The image did not arrive from WhatsApp within ${waitedMs / 1000} s.`;
+  return null;
+}
+
+const restarting = (): GatewayError =>
+  new GatewayError("UNAVAILABLE", "The gateway is restarting; try again in a moment.", { retryAfter: 5 });
+
+function publicError(error: unknown): unknown {
+  if (error instanceof FileDamaged) return new GatewayError("FILE_NOT_USABLE", error.message);
+  if (error instanceof TooSlow)
+    return new GatewayError("FILE_UNREACHABLE", "The file did not arrive from WhatsApp in time.");
+  return error;
 }
 
 const shown = ({ mimetype, fileName, kind }: IncomingMedia): Omit<OpenedFile, "size" | "body"> => ({

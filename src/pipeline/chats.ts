@@ -97,23 +97,11 @@ export function createChats(
   const memory = createMemory((...chat) => readFacts(store, ...chat));
   const { known, loading } = memory;
 
-  /** What another node has stored holds here; what is known besides, as who was answered lately, stays. */
-  async function takenElsewhere(deviceId: number, chats: readonly string[]): Promise<void> {
-    for (const chat of chats) {
-      const key = keyOf(deviceId, chat);
-      const facts = (await loading.get(key)) ?? known.get(key);
-      if (facts === undefined) continue;
-      const before = facts.takeoverUntil;
-      const { takeoverUntil } = await readFacts(store, deviceId, chats[0]!, chats[1] ?? null);
-      // The owner may have written by hand meanwhile, and of two times the later one is in the table.
-      const kept = facts.takeoverUntil === before ? 0 : facts.takeoverUntil;
-      facts.takeoverUntil = Math.max(takeoverUntil, kept);
-    }
-    released?.(deviceId);
-  }
-
   news.listen(TAKEN, {
-    hear: ({ deviceId, chats }) => takenElsewhere(deviceId, chats),
+    async hear({ deviceId, chats }) {
+      await takenElsewhere(store, memory, deviceId, chats);
+      released?.(deviceId);
+    },
     reread() {
       known.clear();
       loading.clear();
@@ -172,16 +160,7 @@ export function createChats(
     forget: memory.forget,
 
     onClockMoved(ms) {
-      // As in the database: what is not so far ahead was set since.
-      const ahead = store.now() + ms / 2;
-      const moved = (at: number): number => (at > ahead ? at - ms : at);
-      for (const facts of known.values())
-        Object.assign(facts, {
-          takeoverUntil: moved(facts.takeoverUntil),
-          mutedUntil: moved(facts.mutedUntil),
-          lastIncomingAt: Math.min(facts.lastIncomingAt, store.now()),
-          repliedAt: facts.repliedAt.filter((at) => at <= store.now()),
-        });
+      for (const facts of known.values()) moveBack(facts, ms, store.now());
     },
   };
 }
@@ -200,6 +179,38 @@ async function readFacts(
     repliedAt: [],
   };
 }
+
+/** What another node has stored holds here; what is known besides, as who was answered lately, stays. */
+async function takenElsewhere(
+  store: Pick<Store, "readOne">,
+  { known, loading }: Memory,
+  deviceId: number,
+  chats: readonly string[],
+): Promise<void> {
+  for (const chat of chats) {
+    const key = keyOf(deviceId, chat);
+    const facts = (await loading.get(key)) ?? known.get(key);
+    if (facts === undefined) continue;
+    const before = facts.takeoverUntil;
+    const { takeoverUntil } = await readFacts(store, deviceId, chats[0]!, chats[1] ?? null);
+    // The owner may have written by hand meanwhile, and of two times the later one is in the table.
+    const kept = facts.takeoverUntil === before ? 0 : facts.takeoverUntil;
+    facts.takeoverUntil = Math.max(takeoverUntil, kept);
+  }
+}
+
+function moveBack(facts: ChatFacts, ms: number, now: number): void {
+  // As in the database: what is not so far ahead was set since.
+  const moved = (at: number): number => (at > now + ms / 2 ? at - ms : at);
+  Object.assign(facts, {
+    takeoverUntil: moved(facts.takeoverUntil),
+    mutedUntil: moved(facts.mutedUntil),
+    lastIncomingAt: Math.min(facts.lastIncomingAt, now),
+    repliedAt: facts.repliedAt.filter((at) => at <= now),
+  });
+}
+
+type Memory = ReturnType<typeof createMemory>;
 
 /** Chats that are known, and those that are being read. */
 function createMemory(read: (deviceId: number, chat: string, alias: string | null) => Promise<ChatFacts>) {

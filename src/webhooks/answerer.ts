@@ -108,7 +108,7 @@ export function createWebhookAnswers(deps: WebhookAnswererDeps): WebhookAnswers 
       const outcome = attempt.parsed && (await drafts.of(attempt.parsed, delivery, webhook));
       // What it means for the endpoint is for whoever can keep it: the next owner posts the event again.
       if (deps.isClosed()) throw new NotOwner(deviceId);
-      return conclude(webhook, delivery, attempt, outcome);
+      return conclude(deps, webhook, delivery, attempt, outcome);
     } finally {
       presence.done();
     }
@@ -121,39 +121,6 @@ export function createWebhookAnswers(deps: WebhookAnswererDeps): WebhookAnswers 
     const trail = [{ by: "webhook", outcome: "not_asked", detail: WAITS_FOR[waitsFor] }];
     const row = insertDelivery(store.box, delivery, webhook.url, progress, ORDER[waitsFor]);
     return { kind: "pass", trail, statements: [row] };
-  }
-
-  function conclude(
-    webhook: Webhook,
-    delivery: Delivery,
-    attempt: Attempt,
-    outcome: PreparedReply | null,
-  ): Answer {
-    const { box } = store;
-    const made: Delivery = { ...delivery, attempts: 1 };
-    const switchedOff = switchOffAfter(deps, webhook, attempt);
-    // At once, so that no other chat posts any more; the row follows with the commit.
-    switchedOff?.committed();
-    const progress = progressAfter(attempt, 1, now(), deps.random);
-    if (progress.state === "dead") deps.observe?.({ type: "deliveryDead", deviceId: webhook.deviceId });
-    const statements = [insertAttempt(box, delivery.id, 1, attempt)];
-    if (progress.nextAt !== null) queue.expect(progress.nextAt);
-    if (switchedOff) statements.push(...switchedOff.statements);
-    const trail = [trailOf(attempt, outcome)];
-    if (outcome === null) {
-      return {
-        kind: "pass",
-        trail,
-        statements: [insertDelivery(box, made, webhook.url, progress), ...statements],
-      };
-    }
-    const { replies, reply } = outcome;
-    statements.push(...heldBy(holds, attempt, made));
-    const insert = (ids: string[]): Statement =>
-      insertDelivery(box, { ...made, reply: { ...reply, ids } }, webhook.url, progress);
-    if (replies.length === 0) return { kind: "pass", trail, statements: [insert([]), ...statements] };
-    const onReplies = (ids: string[]): Statement[] => [insert(ids)];
-    return { kind: "answer", by: "webhook", route: null, replies, trail, statements, onReplies };
   }
 
   function forward(
@@ -179,6 +146,42 @@ export function createWebhookAnswers(deps: WebhookAnswererDeps): WebhookAnswers 
   }
 
   return { hold, answer, forward };
+}
+
+/** What follows from the first attempt, for the message's commit. */
+function conclude(
+  deps: WebhookAnswererDeps,
+  webhook: Webhook,
+  delivery: Delivery,
+  attempt: Attempt,
+  outcome: PreparedReply | null,
+): Answer {
+  const { now, queue, holds } = deps;
+  const { box } = deps.store;
+  const made: Delivery = { ...delivery, attempts: 1 };
+  const switchedOff = switchOffAfter(deps, webhook, attempt);
+  // At once, so that no other chat posts any more; the row follows with the commit.
+  switchedOff?.committed();
+  const progress = progressAfter(attempt, 1, now(), deps.random);
+  if (progress.state === "dead") deps.observe?.({ type: "deliveryDead", deviceId: webhook.deviceId });
+  const statements = [insertAttempt(box, delivery.id, 1, attempt)];
+  if (progress.nextAt !== null) queue.expect(progress.nextAt);
+  if (switchedOff) statements.push(...switchedOff.statements);
+  const trail = [trailOf(attempt, outcome)];
+  if (outcome === null) {
+    return {
+      kind: "pass",
+      trail,
+      statements: [insertDelivery(box, made, webhook.url, progress), ...statements],
+    };
+  }
+  const { replies, reply } = outcome;
+  statements.push(...heldBy(holds, attempt, made));
+  const insert = (ids: string[]): Statement =>
+    insertDelivery(box, { ...made, reply: { ...reply, ids } }, webhook.url, progress);
+  if (replies.length === 0) return { kind: "pass", trail, statements: [insert([]), ...statements] };
+  const onReplies = (ids: string[]): Statement[] => [insert(ids)];
+  return { kind: "answer", by: "webhook", route: null, replies, trail, statements, onReplies };
 }
 
 /** What an event waits for: its webhook is away, or something older of its chat is on its way. */

@@ -10,7 +10,7 @@ import { NUMBER, SHOP, type Services } from "../services.ts";
 import { bindBots } from "../stage.ts";
 import { startStandIns, type StandIns } from "../stand-ins.ts";
 import type { WithCookie } from "./answers.ts";
-import { createAuthor } from "./author.ts";
+import { type Author, createAuthor } from "./author.ts";
 import { createCalls, type Calls } from "./calls.ts";
 import { createFaults } from "./faults.ts";
 import { createFiles, type Files } from "./files.ts";
@@ -83,14 +83,13 @@ export async function createPlayground(options: PlaygroundOptions): Promise<Play
   const gateway = await withOwnKey(services.gateway);
   const { receiver, standIns } = await openServers(cleanup, () => changed());
   const authenticator = createAuthenticator();
-  const listeners = new Set<(event: PlaygroundEvent) => void>();
-  const tell = (event: PlaygroundEvent): void => listeners.forEach((listener) => listener(event));
+  const audience = createAudience();
   const lines = createLines();
   const files = createFiles(join(folder, "files"));
   const seen: Seen = { verdict: null, judging: false, kills: 0, bots: null };
   let world: (() => WorldView) | null = null;
   const changed = (): void => {
-    if (world !== null) tell({ type: "world", world: world() });
+    if (world !== null) audience.tell({ type: "world", world: world() });
   };
   const asker = createAsker(gateway, (id, why) => lines.explain(id, why));
   cleanup.add(async () => asker.end());
@@ -102,17 +101,7 @@ export async function createPlayground(options: PlaygroundOptions): Promise<Play
   cleanup.add(async () => calls.stop());
   const faults = createFaults({ simulator, receiver, authenticator });
   const verdicts = createVerdicts({ simulator, dataDir, phones: phones.all });
-  const judgeNow = async (): Promise<VerdictView> => {
-    seen.judging = true;
-    changed();
-    try {
-      seen.verdict = await verdicts();
-      return seen.verdict;
-    } finally {
-      seen.judging = false;
-      changed();
-    }
-  };
+  const judgeNow = (): Promise<VerdictView> => judge(verdicts, seen, changed);
   const failed = (error: Error): void => onTrouble(error.message);
   let judgesWhenBack = false;
   const linking = createLinking({
@@ -130,24 +119,21 @@ export async function createPlayground(options: PlaygroundOptions): Promise<Play
   });
   cleanup.add(async () => linking.end());
   world = () => ({
-    number: { digits: NUMBER, name: SHOP, ...linking.state() },
-    gateway: { url: gateway.baseUrl, up: kept.isUp(), kills: seen.kills },
     phones: phones.all(),
     groups: phones.groups(),
     calls: calls.all(),
     faults: faults.state(),
-    bots: author?.bots() ?? seen.bots ?? [],
-    author: author?.view() ?? null,
+    ...viewOf(seen, author),
+    number: { digits: NUMBER, name: SHOP, ...linking.state() },
+    gateway: { url: gateway.baseUrl, up: kept.isUp(), kills: seen.kills },
     files: files.all(),
     webhook: { url: receiver.url, ...receiver.counts() },
-    verdict: seen.verdict,
-    judging: seen.judging,
   });
   kept.onChange(() => {
     if (kept.isUp()) author?.cameUp();
     changed();
   });
-  lines.onChange((line) => tell({ type: "line", line: { ...line } }));
+  lines.onChange((line) => audience.tell({ type: "line", line: { ...line } }));
 
   await follow(services, cleanup, { lines, asker });
 
@@ -168,23 +154,59 @@ export async function createPlayground(options: PlaygroundOptions): Promise<Play
       await kept.kill();
     },
     judge: judgeNow,
-    traceOf: async (id) =>
-      (await gateway.get<{ data: unknown }>(`/messages/${encodeURIComponent(id)}/trace?sender=${NUMBER}`))
-        .data,
-    saveStory: ({ phone, chat, title, file }) =>
-      saveStory(
-        join(stories, `${file}.story.yaml`),
-        { dataDir, contact: phones.addressOf(phone, chat) },
-        title,
-      ),
+    traceOf: (id) => traceOf(gateway, id),
+    saveStory({ phone, chat, title, file }) {
+      const contact = phones.addressOf(phone, chat);
+      return saveStory(join(stories, `${file}.story.yaml`), { dataDir, contact }, title);
+    },
     hear: (line) => author?.hear(line),
     signIn: (as, hostname) => signIn(services, as, hostname),
     subscribe(listener) {
-      listeners.add(listener);
       listener({ type: "all", world: world!(), lines: lines.all() });
+      return audience.add(listener);
+    },
+  };
+}
+
+function createAudience() {
+  const listeners = new Set<(event: PlaygroundEvent) => void>();
+  return {
+    tell: (event: PlaygroundEvent): void => listeners.forEach((listener) => listener(event)),
+    add(listener: (event: PlaygroundEvent) => void) {
+      listeners.add(listener);
       return () => void listeners.delete(listener);
     },
   };
+}
+
+async function judge(
+  verdicts: () => Promise<VerdictView>,
+  seen: Seen,
+  onChange: () => void,
+): Promise<VerdictView> {
+  seen.judging = true;
+  onChange();
+  try {
+    seen.verdict = await verdicts();
+    return seen.verdict;
+  } finally {
+    seen.judging = false;
+    onChange();
+  }
+}
+
+const viewOf = ({ verdict, judging, bots }: Seen, author: Author | null) => ({
+  bots: author?.bots() ?? bots ?? [],
+  author: author?.view() ?? null,
+  verdict,
+  judging,
+});
+
+async function traceOf(gateway: GatewayClient, id: string): Promise<unknown> {
+  const answer = await gateway.get<{ data: unknown }>(
+    `/messages/${encodeURIComponent(id)}/trace?sender=${NUMBER}`,
+  );
+  return answer.data;
 }
 
 /** What comes to the phones is shown, and what the gateway took or sent it is asked about. */

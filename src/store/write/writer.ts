@@ -50,29 +50,12 @@ export function createWriter(deps: WriterDeps): ClosableWriter {
       await endOfTurn();
       // What erases is written with the room that a full disk is being given back.
       await condition?.room;
-      const units = waiting.slice(0, MAX_UNITS_PER_COMMIT).filter(mayBeTried);
+      const units = waiting.slice(0, MAX_UNITS_PER_COMMIT).filter((unit) => mayBeTried(unit, condition));
       waiting = waiting.slice(MAX_UNITS_PER_COMMIT);
       // Whatever goes wrong here, nobody is left without an answer, and the next commit is tried.
       await commitInOrder(deps, units).catch((error: unknown) => rejectAll(units, error));
     }
     running = false;
-  }
-
-  function mayBeTried({ statements, reject }: Unit): boolean {
-    const refusal = condition?.refusal(statements) ?? null;
-    if (refusal !== null) reject(new StorageUnavailable(refusal));
-    return refusal === null;
-  }
-
-  /**
-   * The lease of this moment: what was read and decided under an older one must not pass under a newer one.
-   *
-   * @returns false when this process does not have the number
-   */
-  function owningOf({ owning: deviceId }: CommitOptions = {}): Unit["owning"] | false {
-    if (fence === undefined || typeof deviceId !== "number") return null;
-    const lease = fence.leaseOf(deviceId);
-    return lease !== null && { deviceId, lease };
   }
 
   /** @param place what the unit is put into; the order in which units are given is kept all the same */
@@ -83,11 +66,9 @@ export function createWriter(deps: WriterDeps): ClosableWriter {
   ): Promise<ResultSet[]> {
     if (closed) return Promise.reject(new StorageUnavailable("it is being closed"));
     if (statements.length === 0) return Promise.resolve([]);
-    const wrong = statements.map(wrongArgument).find((reason) => reason !== null);
-    if (wrong !== undefined) return Promise.reject(new TypeError(wrong));
-    const ownerless = hasFailpoints && options?.owning === undefined ? ownerlessWrite(statements) : null;
-    if (ownerless !== null) return Promise.reject(new Error(ownerless));
-    const owning = owningOf(options);
+    const mistake = mistakeIn(statements, options);
+    if (mistake !== null) return Promise.reject(mistake);
+    const owning = owningOf(fence, options);
     if (owning === false) return Promise.reject(new NotOwner(options!.owning!));
     const committed = new Promise<ResultSet[]>((resolve, reject) => {
       place().push({ statements, owning, resolve, reject });
@@ -132,6 +113,34 @@ export function createWriter(deps: WriterDeps): ClosableWriter {
       await engine.close();
     },
   };
+}
+
+/** A fault of whoever wrote the statements. */
+function mistakeIn(statements: Statement[], options: CommitOptions | undefined): Error | null {
+  const wrong = statements.map(wrongArgument).find((reason) => reason !== null);
+  if (wrong !== undefined) return new TypeError(wrong);
+  const ownerless = hasFailpoints && options?.owning === undefined ? ownerlessWrite(statements) : null;
+  return ownerless === null ? null : new Error(ownerless);
+}
+
+/**
+ * The lease of this moment: what was read and decided under an older one must not pass under a newer one.
+ *
+ * @returns false when this process does not have the number
+ */
+function owningOf(
+  fence: LeaseFence | undefined,
+  { owning: deviceId }: CommitOptions = {},
+): Unit["owning"] | false {
+  if (fence === undefined || typeof deviceId !== "number") return null;
+  const lease = fence.leaseOf(deviceId);
+  return lease !== null && { deviceId, lease };
+}
+
+function mayBeTried({ statements, reject }: Unit, condition: WriterDeps["condition"]): boolean {
+  const refusal = condition?.refusal(statements) ?? null;
+  if (refusal !== null) reject(new StorageUnavailable(refusal));
+  return refusal === null;
 }
 
 function rejectAll(units: Unit[], cause: unknown): void {
