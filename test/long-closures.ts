@@ -11,5 +11,4 @@ export const LONG_CLOSURES: Record<string, number> = {
   "src/outbox/states.ts createStateCollector": 116,
   "src/serve/connections.ts guardConnections": 98,
   "src/store/server/engine.ts createServerEngine": 109,
-  "src/whatsapp/devices/recipients.ts createDirectory": 129,
 };

@@ -63,26 +63,8 @@ export function createDirectory(
   }: Pick<DeviceMemory, "userDevices" | "otherForms" | "acceptedForms" | "dropped">,
   { peekLid, underWay }: LidSources,
 ): Directory {
-  const ask = askOnce(time, "the query for devices", (jids) => askForDevices(socket(), jids));
-
-  async function listsOf(jids: string[]): Promise<Map<string, Device[]>> {
-    const lists = new Map<string, Device[]>();
-    const unknown: string[] = [];
-    for (const jid of jids) {
-      const known = await userDevices.get<Device[]>(userOf(jid));
-      if (known === undefined) unknown.push(jid);
-      else lists.set(jid, known);
-    }
-    if (unknown.length === 0) return lists;
-    const { times } = dropped;
-    const answers = await ask(unknown);
-    for (const jid of unknown) {
-      const devices = answers.get(jid) ?? [];
-      lists.set(jid, devices);
-      if (dropped.times === times) await userDevices.set(userOf(jid), devices);
-    }
-    return lists;
-  }
+  const lists = createLists(socket, time, { userDevices, dropped });
+  const find = createFinder(socket, lists, { userDevices, dropped });
 
   /**
    * Whether WhatsApp leaves a LID out of an answer in which it names this number itself. Nobody can be asked whether a LID
@@ -90,46 +72,8 @@ export function createDirectory(
    */
   async function isNobodys(lid: string): Promise<boolean> {
     const { me } = socket().authState.creds;
-    const named = await ask([withoutDevice(me?.lid ?? me?.id), lid]);
+    const named = await lists.ask([withoutDevice(me?.lid ?? me?.id), lid]);
     return named.size === 1 && !named.has(lid);
-  }
-
-  /**
-   * Null when the person has no devices, as far as WhatsApp tells.
-   *
-   * @param asked the address that devices are asked for by
-   * @param byLid whether a LID that the answer names is what is written to
-   */
-  async function withOwn(asked: string, byLid: boolean): Promise<Recipients | null> {
-    const { me } = socket().authState.creds;
-    const ownAsked = withoutDevice(isLid(asked) && me?.lid ? me.lid : me?.id);
-    const { times } = dropped;
-    const lists = await listsOf([...new Set([ownAsked, asked])]);
-    const theirs = lists.get(asked) ?? [];
-    if (theirs.length === 0) {
-      // Whoever has none today may have some when the next message is sent.
-      void userDevices.del(userOf(asked));
-      return null;
-    }
-    const [lid, ownLid] = await Promise.all([lidOf(socket(), asked), lidOf(socket(), ownAsked)]);
-    const { pn } = await namesOf(socket(), asked);
-    const person = { jid: asked, lid, devices: theirs };
-    const own = { jid: ownAsked, lid: ownLid, devices: lists.get(ownAsked) ?? [] };
-    const [to, from] = byLid && lid !== null ? [inLidForm(person), inLidForm(own)] : [person, own];
-    // The next message is written to the LID: nobody has to be asked for it.
-    const isCurrent = dropped.times === times;
-    if (to !== person && isCurrent) await userDevices.set(userOf(to.jid), to.devices);
-    if (from !== own && isCurrent) await userDevices.set(userOf(from.jid), from.devices);
-    return recipients({ ...to, pn }, from, me);
-  }
-
-  async function find(jid: string, form: TargetForm): Promise<Recipients | null> {
-    const { pn, lid } = await namesOf(socket(), jid);
-    if (form === "number" && pn !== null) return withOwn(pn, false);
-    if (lid === null) return withOwn(jid, true);
-    const found = await withOwn(lid, true);
-    // Whoever has another LID by now is found by the number.
-    return found ?? (pn === null ? null : withOwn(pn, true));
   }
 
   /** What is in memory of a person at an address; null when that is not all. */
@@ -172,13 +116,88 @@ export function createDirectory(
       return other;
     },
     async devicesOf(jids) {
-      const lists = await listsOf(jids);
+      const found = await lists.listsOf(jids);
       const targets = jids.map(async (jid) =>
-        targetsOf({ devices: lists.get(jid) ?? [], lid: await lidOf(socket(), jid) }),
+        targetsOf({ devices: found.get(jid) ?? [], lid: await lidOf(socket(), jid) }),
       );
       return (await Promise.all(targets)).flat();
     },
     formThatCounts: async (jid) => otherForms.get(jid) ?? askForForm(socket(), jid).catch(() => null),
+  };
+}
+
+/** Devices of persons: those that are not known are asked for at once. */
+function createLists(
+  socket: () => WASocket,
+  time: Pick<Time, "deadline">,
+  { userDevices, dropped }: Pick<DeviceMemory, "userDevices" | "dropped">,
+) {
+  const ask = askOnce(time, "the query for devices", (jids) => askForDevices(socket(), jids));
+
+  async function listsOf(jids: string[]): Promise<Map<string, Device[]>> {
+    const lists = new Map<string, Device[]>();
+    const unknown: string[] = [];
+    for (const jid of jids) {
+      const known = await userDevices.get<Device[]>(userOf(jid));
+      if (known === undefined) unknown.push(jid);
+      else lists.set(jid, known);
+    }
+    if (unknown.length === 0) return lists;
+    const { times } = dropped;
+    const answers = await ask(unknown);
+    for (const jid of unknown) {
+      const devices = answers.get(jid) ?? [];
+      lists.set(jid, devices);
+      if (dropped.times === times) await userDevices.set(userOf(jid), devices);
+    }
+    return lists;
+  }
+
+  return { ask, listsOf };
+}
+
+/** @returns finds whom a message is encrypted for by an address; null when the person has no devices */
+function createFinder(
+  socket: () => WASocket,
+  { listsOf }: Pick<ReturnType<typeof createLists>, "listsOf">,
+  { userDevices, dropped }: Pick<DeviceMemory, "userDevices" | "dropped">,
+): (jid: string, form: TargetForm) => Promise<Recipients | null> {
+  /**
+   * Null when the person has no devices, as far as WhatsApp tells.
+   *
+   * @param asked the address that devices are asked for by
+   * @param byLid whether a LID that the answer names is what is written to
+   */
+  async function withOwn(asked: string, byLid: boolean): Promise<Recipients | null> {
+    const { me } = socket().authState.creds;
+    const ownAsked = withoutDevice(isLid(asked) && me?.lid ? me.lid : me?.id);
+    const { times } = dropped;
+    const lists = await listsOf([...new Set([ownAsked, asked])]);
+    const theirs = lists.get(asked) ?? [];
+    if (theirs.length === 0) {
+      // Whoever has none today may have some when the next message is sent.
+      void userDevices.del(userOf(asked));
+      return null;
+    }
+    const [lid, ownLid] = await Promise.all([lidOf(socket(), asked), lidOf(socket(), ownAsked)]);
+    const { pn } = await namesOf(socket(), asked);
+    const person = { jid: asked, lid, devices: theirs };
+    const own = { jid: ownAsked, lid: ownLid, devices: lists.get(ownAsked) ?? [] };
+    const [to, from] = byLid && lid !== null ? [inLidForm(person), inLidForm(own)] : [person, own];
+    // The next message is written to the LID: nobody has to be asked for it.
+    const isCurrent = dropped.times === times;
+    if (to !== person && isCurrent) await userDevices.set(userOf(to.jid), to.devices);
+    if (from !== own && isCurrent) await userDevices.set(userOf(from.jid), from.devices);
+    return recipients({ ...to, pn }, from, me);
+  }
+
+  return async (jid, form) => {
+    const { pn, lid } = await namesOf(socket(), jid);
+    if (form === "number" && pn !== null) return withOwn(pn, false);
+    if (lid === null) return withOwn(jid, true);
+    const found = await withOwn(lid, true);
+    // Whoever has another LID by now is found by the number.
+    return found ?? (pn === null ? null : withOwn(pn, true));
   };
 }
 
