@@ -76,7 +76,7 @@ export const MUTATIONS: Mutation[] = [
       [
         "const reason =\n      address === null",
         `if (${on("everyday-receipt-first")} && address !== null) {
-      await confirm(stanza.attributes);
+      await confirm(socket, stanza.attributes, isOnline);
       await new Promise((later) => setTimeout(later, 2_000));
     }
     const reason =
