@@ -180,6 +180,14 @@ describe("JSON that is nested deeper than a stack is high", () => {
     expect(answer).toMatchObject({ status: 400, body: { errors: { code: "INVALID_JSON" } } });
   });
 
+  it("is refused as well when it has more values than any request needs", async () => {
+    const body = `{"sender":"${SHOP}","number":"|","message":"hi","extra":[${"{},".repeat(100_000)}{}]}`;
+    const headers = { authorization: `Bearer ${world.key}`, "content-type": "application/json" };
+    const answer = await world.gateway.request("POST", "/send-message", { headers, body });
+    expect(answer).toMatchObject({ status: 400, body: { errors: { code: "INVALID_JSON" } } });
+    expect(answer.text).toContain("more than 100000 values");
+  });
+
   it("is taken when it is only as deep as settings are", async () => {
     const config = `${'{"a":'.repeat(20)}1${"}".repeat(20)}`;
     const answer = await world.gateway.put(`/devices/${SHOP}/bots`, JSON.parse(ping(config)), {

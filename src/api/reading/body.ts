@@ -1,13 +1,14 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import type { H3Event } from "h3";
+import { tooMuchIn } from "../../model/content/json-shape.ts";
 import { GatewayError } from "../../model/errors/errors.ts";
 import { decodeForm, MAX_PAIRS } from "./form.ts";
 
 /** 1 MiB: a longer body is refused before it is read to its end. */
 export const MAX_BODY_BYTES = 1_048_576;
-/** No field needs more than a few. */
-const MAX_DEPTH = 64;
+/** No request needs more than a few of either. What is nested deeper than a stack is high cannot be written down again, nor compared. */
+const MOST = { levels: 64, values: 100_000 };
 /** What is read and thrown away after a refusal, so that the caller's upload ends and the answer can be read. */
 export const MAX_DISCARDED_BYTES = 67_108_864;
 
@@ -57,6 +58,9 @@ function decodeUtf8(bytes: Buffer): string {
 }
 
 function parseObject(text: string): Record<string, unknown> {
+  const tooMuch = tooMuchIn(text, MOST);
+  if (tooMuch === "levels") throw invalidJson(`The body is nested deeper than ${MOST.levels} levels.`);
+  if (tooMuch === "values") throw invalidJson(`The body has more than ${MOST.values} values.`);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -65,15 +69,7 @@ function parseObject(text: string): Record<string, unknown> {
   }
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw invalidJson("The body must be a JSON object.");
-  if (isDeeperThan(value, MAX_DEPTH))
-    throw invalidJson(`The body is nested deeper than ${MAX_DEPTH} levels.`);
   return value as Record<string, unknown>;
-}
-
-/** What is nested deeper than the stack is high cannot be written down again, nor compared. */
-function isDeeperThan(value: unknown, levels: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return levels === 0 || Object.values(value).some((inner) => isDeeperThan(inner, levels - 1));
 }
 
 function readBytes(event: H3Event): Promise<Buffer> {

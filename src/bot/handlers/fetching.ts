@@ -1,3 +1,4 @@
+import { tooMuchIn } from "../../model/content/json-shape.ts";
 import { SECOND_MS, type Time } from "../../model/time.ts";
 import { OutboundError } from "../../net/errors.ts";
 import type { OutboundAnswer, OutboundRequest, SafeFetch } from "../../net/safe-fetch.ts";
@@ -42,6 +43,7 @@ const MOST_TRIES = 5;
 const LONGEST_WAIT_MS = 10 * SECOND_MS;
 const BUSY = new Set([429, 502, 503, 504]);
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
+const MOST_LEVELS = 1_000;
 const WITHOUT_BODY = new Set([204, 205, 304]);
 
 /**
@@ -68,7 +70,17 @@ export async function fetchFor(
     status: answer.status,
     headers: [...answer.headers],
   });
-  return Object.defineProperty(response, "url", { value: answer.url });
+  return Object.defineProperties(response, {
+    url: { value: answer.url },
+    json: { value: async () => parse(await response.text()) },
+  });
+}
+
+/** @throws {SyntaxError} when it is no JSON, or is nested deeper than any answer is */
+function parse(text: string): unknown {
+  if (tooMuchIn(text, { levels: MOST_LEVELS }) !== null)
+    throw new SyntaxError(`The answer is nested deeper than ${MOST_LEVELS} levels.`);
+  return JSON.parse(text);
 }
 
 /** What `ctx.fetch` stands on. */

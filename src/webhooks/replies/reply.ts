@@ -1,5 +1,6 @@
 import { textOfAnswer, type AnswerText } from "./answer-text.ts";
 import type { ContactDraft, LocationDraft } from "../../model/content/drafts.ts";
+import { tooMuchIn } from "../../model/content/json-shape.ts";
 import { readContacts, readPlace } from "../../model/content/shared.ts";
 import { isFlag, isObject, textOf } from "../fields.ts";
 import { asNumberedText } from "./numbered-text.ts";
@@ -11,9 +12,6 @@ const MOST_REPLIES = 10;
 const LONGEST_TEXT = 65_536;
 const MOST_LEVELS = 64;
 const TOO_DEEP = `the answer is nested deeper than ${MOST_LEVELS} levels`;
-const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [
-  0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d,
-];
 const LONGEST_HOLD_SECONDS = 7 * 24 * 3600;
 /** What n8n answers when a workflow was set to answer at once. */
 const N8N_ACKNOWLEDGEMENT = "Workflow was started";
@@ -74,21 +72,7 @@ export function parseAnswer(said: AnswerText): ParsedReply {
 
 const notUnderstood = (why: string): ParsedReply => ({ ...silence(), understood: false, ignored: [why] });
 
-/** Looked at before it is parsed: half a million brackets take the parser half a second. */
-function isTooDeep(text: string): boolean {
-  let levels = 0;
-  let inString = false;
-  for (let at = 0; at < text.length; at++) {
-    const sign = text.charCodeAt(at);
-    if (inString && sign === BACKSLASH) at++;
-    else if (sign === QUOTE) inString = !inString;
-    else if (inString) continue;
-    else if (sign === OPEN_LIST || sign === OPEN_OBJECT) levels++;
-    else if (sign === CLOSE_LIST || sign === CLOSE_OBJECT) levels--;
-    if (levels > MOST_LEVELS) return true;
-  }
-  return false;
-}
+const isTooDeep = (text: string): boolean => tooMuchIn(text, { levels: MOST_LEVELS }) !== null;
 
 /**
  * What was turned into JSON twice, as workflow tools do. Digits stay a text: who answers `"5"` means to say 5, and a bare

@@ -94,6 +94,15 @@ describe("ctx.fetch", () => {
     ]);
   });
 
+  it("gives no JSON that is nested deeper than any answer is, and says so", async () => {
+    open.answer = (response) => void response.end("[".repeat(1_001));
+    const { said } = await ask(async (ctx) => {
+      const { message } = await (await ctx.fetch(shop)).json().catch((error: Error) => error);
+      ctx.reply(message);
+    });
+    expect(said).toEqual(["The answer is nested deeper than 1000 levels."]);
+  });
+
   it.each([
     ["a text", "x=1", "text/plain;charset=UTF-8"],
     ["a form", new URLSearchParams({ x: "1" }), "application/x-www-form-urlencoded;charset=UTF-8"],
