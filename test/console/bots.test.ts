@@ -1,25 +1,16 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  closeConsole,
-  everywhere,
-  faultsOf,
-  openConsole,
-  tooWide,
-  type ConsoleWorld,
-} from "../_setup/console-world.ts";
+import { closeConsole, faultsOf, openConsole, type ConsoleWorld } from "../_setup/console-world.ts";
 import { removeFolder } from "../_setup/folders.ts";
 import { startReceiver } from "../_setup/receiver.ts";
 import { until } from "../_setup/world.ts";
+import { looksGood, SHOTS } from "./looks-good.ts";
 
 const SHOP = "31600000001";
 const [ANA, BEN, EVA] = ["4915100000001", "4915100000002", "4915100000003"] as const;
 const PATH = `/devices/${SHOP}/bots`;
-/** Screenshots are kept where this names a folder. */
-const SHOTS = process.env["PARLEY_SHOTS"];
 
 const bot = (routes: string, options = ""): string =>
   `export default { ${options} routes(b) { ${routes} } };`;
@@ -61,15 +52,6 @@ async function ask(from: string, text: string): Promise<string | null> {
   await world.sim.sendText(from, SHOP, text);
   await until(async () => (await world.sim.messages(from)).length > before);
   return (await world.sim.messages(from)).at(-1)!.text ?? null;
-}
-
-async function looksGood(page: Page, name: string): Promise<void> {
-  await everywhere(page, async (at) => {
-    if (SHOTS) await page.screenshot({ path: join(SHOTS, `${name}-${at}.png`), fullPage: true });
-    expect(await tooWide(page), `${name} at ${at}`).toBeLessThanOrEqual(0);
-  });
-  await page.setViewportSize({ width: 1440, height: 900 });
-  expect(await faultsOf(page), name).toEqual([]);
 }
 
 describe("bots", () => {

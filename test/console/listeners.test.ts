@@ -1,21 +1,11 @@
-import { join } from "node:path";
-import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import {
-  closeConsole,
-  everywhere,
-  faultsOf,
-  openConsole,
-  tooWide,
-  type ConsoleWorld,
-} from "../_setup/console-world.ts";
+import { closeConsole, openConsole, type ConsoleWorld } from "../_setup/console-world.ts";
 import { startReceiver } from "../_setup/receiver.ts";
 import { until } from "../_setup/world.ts";
+import { looksGood } from "./looks-good.ts";
 
 const SHOP = "31600000001";
 const [ANA, BEN] = ["4915100000001", "4915100000002"] as const;
-/** Screenshots are kept where this names a folder. */
-const SHOTS = process.env["PARLEY_SHOTS"];
 
 let world: ConsoleWorld;
 beforeAll(async () => {
@@ -28,15 +18,6 @@ afterAll(() => closeConsole(world));
 
 const listeners = async (): Promise<Record<string, any>[]> =>
   (await world.gateway.get(`/devices/${SHOP}/webhooks`, { key: world.key })).body["data"];
-
-async function looksGood(page: Page, name: string): Promise<void> {
-  await everywhere(page, async (at) => {
-    if (SHOTS) await page.screenshot({ path: join(SHOTS, `${name}-${at}.png`), fullPage: true });
-    expect(await tooWide(page), `${name} at ${at}`).toBeLessThanOrEqual(0);
-  });
-  await page.setViewportSize({ width: 1440, height: 900 });
-  expect(await faultsOf(page), name).toEqual([]);
-}
 
 it("are added, told of what they asked for, changed, and removed", async () => {
   const crm = await startReceiver({ message: "What a listener answers is sent to nobody." });
