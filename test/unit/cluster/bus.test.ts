@@ -149,6 +149,12 @@ describe("whoever has told something", () => {
 
   it("waits for nobody who is not there, and for a second for who cannot", async () => {
     const { one, two } = await twoNodes();
+    // A start waits two seconds for Redis and goes on without: until then it is not there.
+    const heard = heardBy(two);
+    await until(() => {
+      one.bus.tell(WEATHER, { sun: true });
+      expect(heard.length).toBeGreaterThan(0);
+    });
     two.bus.onSettle(() => Promise.reject(new Error("The database is away.")));
     const begun = performance.now();
     await one.bus.settle();
