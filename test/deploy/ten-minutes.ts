@@ -28,6 +28,8 @@ const work = process.argv[2] ?? join(tmpdir(), "parley-ten-minutes");
 const machine = join(work, "machine");
 const MIRROR = process.env["DEBIAN_MIRROR"] ?? "http://deb.debian.org/debian";
 const CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt";
+/** A copy of this machine's in the new one, whose own come with a package. */
+const TRUSTED = "/etc/this-machine.crt";
 const CADDYS_OWN = "/var/lib/caddy/caddy/pki/authorities/local/root.crt";
 const MOST_SECONDS = 600;
 const READY_WITHIN_MS = 60_000;
@@ -130,7 +132,7 @@ async function follow(line: string): Promise<void> {
     const said = start(line.replace(/\s+#.*$/, ""));
     return until(() => /[▀▄█]{10}/.test(said()));
   }
-  call(line.replace("parley-<version>.tgz", tarball), { npm_config_cafile: CERTIFICATES });
+  call(line.replace("parley-<version>.tgz", tarball), { npm_config_cafile: TRUSTED });
 }
 
 function makeMachine(): void {
@@ -142,11 +144,11 @@ function makeMachine(): void {
   execFileSync("mount", ["--make-rslave", join(machine, "dev")]);
   execFileSync("mount", ["-t", "proc", "proc", join(machine, "proc")]);
   // Its way to the network is this machine's.
-  for (const file of ["/etc/resolv.conf", CERTIFICATES])
-    if (existsSync(file)) {
-      mkdirSync(join(machine, dirname(file)), { recursive: true });
-      cpSync(realpathSync(file), join(machine, file));
-    }
+  for (const [file, copy] of [
+    ["/etc/resolv.conf", "/etc/resolv.conf"],
+    [CERTIFICATES, TRUSTED],
+  ] as const)
+    if (existsSync(file)) cpSync(realpathSync(file), join(machine, copy));
   appendFileSync(join(machine, "etc/hosts"), "127.0.0.1 localhost chat.example.com\n");
 }
 
