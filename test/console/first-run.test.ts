@@ -67,7 +67,7 @@ async function missAndReplay(page: Page, sim: Simulator, receiver: Receiver): Pr
   await press(page, "Post again …");
   await page.getByRole("dialog").getByRole("button", { name: "Post again …" }).click();
   await until(async () => (await replies()) === 1);
-  await goTo(page, "Chats", "Conversations");
+  await goTo(page, "Conversations");
   await page.getByRole("option", { name: /Ana/ }).click();
   await page.getByRole("feed").getByText(ECHO).waitFor();
   await record(page);

@@ -194,8 +194,8 @@ describe("somebody without a mouse", () => {
       await tabTo(page, /^INPUT API key/);
       await page.keyboard.type(world.key);
       await page.keyboard.press("Enter");
-      await page.getByRole("link", { name: "Chats" }).first().waitFor();
-      await tabTo(page, /^A Chats$/);
+      await page.getByRole("link", { name: "Conversations" }).first().waitFor();
+      await tabTo(page, /^A Conversations$/);
       await page.keyboard.press("Enter");
       await page.getByRole("option").first().waitFor();
       await tabTo(page, /^DIV Chats, newest/);

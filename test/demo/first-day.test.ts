@@ -72,7 +72,7 @@ async function openConsole(play: Page): Promise<Page> {
 }
 
 async function seeWhy(desk: Page): Promise<void> {
-  await goTo(desk, "Chats", "Conversations");
+  await goTo(desk, "Conversations");
   await desk
     .getByRole("option", { name: /Ana/ })
     .or(desk.getByRole("link", { name: /Ana/ }))

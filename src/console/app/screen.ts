@@ -7,6 +7,8 @@ export interface ScreenMeta {
   nav?: {
     /** Key of its text. */
     label: string;
+    /** Key of a shorter one, for the bar of a phone. Default `label`. */
+    short?: string;
     icon: Component;
     /** Lower stands first. */
     order: number;

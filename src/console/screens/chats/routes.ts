@@ -9,7 +9,11 @@ export const routes: ScreenRoute[] = [
     path: "/chats",
     name: "chats",
     component,
-    meta: { nav: { label: "common.chats", icon: MessagesSquare, order: 10 }, needs: "messages", fill: true },
+    meta: {
+      nav: { label: "common.chats", short: "common.chatsShort", icon: MessagesSquare, order: 10 },
+      needs: "messages",
+      fill: true,
+    },
   },
   {
     // The third level, a message's way, is part of the address: going back leads to the conversation.
