@@ -4,8 +4,9 @@ import { openWorld, until } from "../_setup/world.ts";
 const SHOP = "31600000001";
 const OTHER = "31600000002";
 const PEOPLE = 20;
-const EACH = 9;
-const PER_SECOND = 20;
+// More than are queued in one commit: what is queued first leaves before the rest is queued.
+const EACH = 12;
+const PER_SECOND = 30;
 const BURST = 20;
 
 it("many that are due at once are queued together, and leave at the number's pace, in the order of each chat, while other numbers go on", async () => {
