@@ -543,6 +543,7 @@ export const decisions = sqliteTable(
 export const outbox = sqliteTable(
   "outbox",
   {
+    /** Rises in the order in which messages were queued. What waits for its time gets another one when it is. */
     id: integer().primaryKey({ autoIncrement: true }),
     deviceId: integer("device_id").notNull(),
     /** Message id on the wire, fixed before the first attempt. */

@@ -7,7 +7,7 @@ export const LONG_CLOSURES: Record<string, number> = {
   "src/demo/playground/playground.ts createPlayground": 91,
   "src/numbers/lives.ts createLives": 134,
   "src/outbox/sending/chats.ts createWaitingChats": 114,
-  "src/outbox/sending/queue.ts createQueueLoader": 123,
+  "src/outbox/sending/queue.ts createQueueLoader": 122,
   "src/outbox/states.ts createStateCollector": 116,
   "src/serve/connections.ts guardConnections": 98,
   "src/store/server/engine.ts createServerEngine": 109,

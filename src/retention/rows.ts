@@ -65,8 +65,8 @@ const DELIVERIES = ageing({
 const OUTBOX = ageing({
   table: "outbox",
   key: "id",
-  // What waited for its time was asked for in the order of the keys, and is as young as its end or its sending.
-  at: "coalesce(scheduled_at, created_at)",
+  // What waited for its time got another key when it was queued.
+  at: "created_at",
   // Who asks for one that has waited until it expired reads for as long as anybody that it did.
   ended: "state not in ('queued', 'scheduled') and max(created_at, coalesce(ended_at, 0)) < ?1",
   with: [

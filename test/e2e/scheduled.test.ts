@@ -78,6 +78,30 @@ it("survives the end of the gateway, with its file, and comes once", async () =>
   expect(texts.toSorted()).toEqual(["image", "text"]);
 });
 
+it("leaves in the order of the times when the number was away meanwhile, in whichever order it was asked for", async () => {
+  const world = await openShop();
+  const { sim, key, gateway } = world;
+  const later = await say(world, { message: "Later", send_at: within(6_000) });
+  const sooner = await say(world, { message: "Sooner", send_at: within(1_500) });
+  await sim.faults.refuseUpgrade({ status: 503, times: 1_000 });
+  await sim.faults.dropSocket({ number: SHOP });
+  const isQueued = async ({ body }: Awaited<ReturnType<typeof say>>) =>
+    (await record(world, body.id)).state === "queued";
+  await until(() => isQueued(sooner));
+  const between = { sender: SHOP, number: ANA, message: "Between", idempotency_key: "between" };
+  const atOnce = gateway.post("/send-message", between, { key });
+  await until(async () => (await gateway.get(`/messages?sender=${SHOP}`, { key })).body.data.length === 3);
+  await until(() => isQueued(later));
+  await sim.faults.clear();
+  await sim.waitForMessage(ANA, { id: later.body.id }, 90_000);
+  expect((await sim.transcript({ contact: ANA })).map(({ text }) => text)).toEqual([
+    "Sooner",
+    "Between",
+    "Later",
+  ]);
+  expect((await atOnce).body.status).toBe(true);
+});
+
 it("is changed and cancelled where it waits", async () => {
   const world = await openShop();
   const { sim, gateway, key } = world;

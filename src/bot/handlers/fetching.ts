@@ -70,9 +70,16 @@ export async function fetchFor(
     status: answer.status,
     headers: [...answer.headers],
   });
+  return withLimits(response, answer.url);
+}
+
+/** Its `json()` reads no more than {@link MOST_LEVELS}; nor does that of its clones. */
+function withLimits(response: Response, url: string): Response {
+  const clone = response.clone.bind(response);
   return Object.defineProperties(response, {
-    url: { value: answer.url },
+    url: { value: url },
     json: { value: async () => parse(await response.text()) },
+    clone: { value: () => withLimits(clone(), url) },
   });
 }
 

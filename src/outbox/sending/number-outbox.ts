@@ -159,7 +159,7 @@ function joinParts(deps: SendingDeps, { deviceId, store }: OutboxNumber) {
   });
   const { abandon, abandoning } = createAbandoning({ ...own, states, sender });
   const queue = createQueueLoader(deviceId, sender, { ...own, states });
-  const timed = createTimed({ ...own, queued: queue.due, reload: queue.load, abandon, sender, endings });
+  const timed = createTimed({ ...own, queued: queue.arrived, reload: queue.load, abandon, sender, endings });
   function restore({ lock, pause, left }: Standing): void {
     reachout.restore(lock);
     backoff.restore(pause);

@@ -25,10 +25,8 @@ export interface QueueLoader {
    * @returns false when they could not be read now
    */
   loadNew(): Promise<boolean>;
-  /** Messages that were stored just now. They wait until the rows before them have been read. */
+  /** Messages that were queued just now. They wait until the rows before them have been read. */
   arrived(messages: StoredMessage[]): void;
-  /** Messages whose time has come: stored long ago, and queued just now. */
-  due(messages: StoredMessage[]): void;
   /** It needs no attempt any more, though its row may still say `queued` while it is being read. */
   ended(waId: string): void;
   stop(): void;
@@ -203,7 +201,6 @@ export function createQueueLoader(
       // What the table has shown already is here, or was here and has ended.
       hold(isShared ? messages.filter(({ id }) => id > seenTo) : messages);
     },
-    due: (messages) => (isComplete ? holder.add(messages) : hold(messages)),
     ended(waId) {
       if (loads > 0) endedMeanwhile.add(waId);
       for (const [id, message] of held) if (message.waId === waId) held.delete(id);

@@ -2,7 +2,7 @@ import type { ResultSet, Row } from "@libsql/client";
 import type { QueuedMessage } from "./chats.ts";
 import type { NewRow } from "../rows.ts";
 
-/** A message that was stored just now. */
+/** A message that was queued just now. */
 export interface StoredMessage extends QueuedMessage {
   /** Row of its number that was queued last before it; null when there was none, and always in a process that is alone. */
   before: number | null;
@@ -63,9 +63,10 @@ export const takenOver = ({
   jid,
   isReply,
   createdAt,
+  before,
 }: Pick<
   StoredMessage,
-  "id" | "deviceId" | "waId" | "chat" | "jid" | "isReply" | "createdAt"
+  "id" | "deviceId" | "waId" | "chat" | "jid" | "isReply" | "createdAt" | "before"
 >): StoredMessage => ({
   ...UNTRIED,
   id,
@@ -75,7 +76,7 @@ export const takenOver = ({
   jid,
   isReply,
   createdAt,
-  before: null,
+  before,
   draft: null,
   // Groups may have changed since it was asked about.
   allowed: false,

@@ -1,3 +1,4 @@
+import type { Row } from "@libsql/client";
 import type { Logger } from "../../log.ts";
 import { devices, outbox } from "../../../drizzle/schema.ts";
 import type { Draft } from "../../model/content/drafts.ts";
@@ -13,6 +14,8 @@ import type { Sender } from "./sender.ts";
 interface TimedDeps {
   deviceId: number;
   store: Pick<Store, "read" | "readOne" | "writer" | "time" | "clock" | "now">;
+  /** Other nodes store rows for the number. */
+  isShared: boolean;
   log: Logger;
   /** Messages whose time has come are queued: they leave. */
   queued(messages: StoredMessage[]): void;
@@ -64,11 +67,16 @@ WHERE device_id = ? AND state = 'queued' AND not_after IS NOT NULL AND not_after
   { waId: outbox.waId },
 );
 const STATE = defineQuery("SELECT state FROM devices WHERE id = ?", { state: devices.state });
-// What waited for its time is no answer because it once was one: the chat as it is now says so.
-const QUEUE = `UPDATE outbox SET state = 'queued', scheduled_at = created_at, created_at = max(?1, created_at),
+// What waited for its time gets its place in the queue now: a queue is in the order of its keys. And it is no answer because
+// it once was one: the chat as it is now says so.
+const QUEUE = `UPDATE outbox SET id = (SELECT seq FROM sqlite_sequence WHERE name = 'outbox') + 1 + due.key,
+state = 'queued', scheduled_at = created_at, created_at = max(?1, created_at),
 is_reply = coalesce((SELECT last_incoming_at > ?2 FROM chat_state c
   WHERE c.device_id = outbox.device_id AND c.chat = outbox.chat), 0)
-WHERE id IN (SELECT value FROM json_each(?3)) AND state = 'scheduled' RETURNING id, is_reply`;
+FROM json_each(?3) AS due WHERE outbox.id = due.value AND outbox.state = 'scheduled' RETURNING id, wa_id, is_reply`;
+// No later row gets a key that was given here, even if its row is deleted.
+const KEYS_GIVEN = "UPDATE sqlite_sequence SET seq = seq + ? WHERE name = 'outbox'";
+const LAST_QUEUED = "SELECT max(id) AS id FROM outbox WHERE device_id = ? AND state = 'queued'";
 
 /** Calls when the next time has come, and each second after it until there is another next time. */
 function createWatch(
@@ -115,6 +123,40 @@ function createWatch(
   };
 }
 
+type Due = ReturnType<typeof DUE.decode>[number];
+
+/**
+ * Gives due messages their places in the queue, in their order.
+ *
+ * @returns those that were not taken back meanwhile
+ */
+async function moveIntoQueue(
+  { deviceId, store, isShared }: Pick<TimedDeps, "deviceId" | "store" | "isShared">,
+  due: Due[],
+): Promise<StoredMessage[]> {
+  const at = store.now();
+  const ids = JSON.stringify(due.map(({ id }) => id));
+  const last: Statement = { sql: LAST_QUEUED, args: [deviceId] };
+  const queue: Statement = { sql: QUEUE, args: [at, at - REPLY_WINDOW_MS, ids] };
+  const given: Statement = { sql: KEYS_GIVEN, args: [due.length] };
+  failpoint("before-due-commit");
+  const [queued, moved] = await store.writer.commit([last, queue, given], { owning: deviceId });
+  failpoint("after-due-commit");
+  const places = new Map(moved!.rows.map((row) => [String(row["wa_id"]), row]));
+  let before = isShared ? idIn(queued!.rows[0]) : null;
+  return due.flatMap((one) => {
+    const place = places.get(one.waId);
+    if (place === undefined) return [];
+    const id = Number(place["id"]);
+    const isReply = Number(place["is_reply"]) === 1;
+    const message = takenOver({ ...one, id, deviceId, isReply, createdAt: at, before });
+    if (isShared) before = id;
+    return [message];
+  });
+}
+
+const idIn = (row: Row | undefined): number | null => (row?.["id"] == null ? null : Number(row["id"]));
+
 /** What waits for its time of one number. A clock that is doubted makes nothing due. */
 export function createTimed(deps: TimedDeps): Timed {
   const { deviceId, store, log, sender, endings } = deps;
@@ -143,18 +185,9 @@ export function createTimed(deps: TimedDeps): Timed {
   async function queueDue(): Promise<number> {
     const due = stopped ? [] : await store.read(DUE, [deviceId, store.now()]);
     if (due.length === 0) return 0;
-    const at = store.now();
-    const ids = JSON.stringify(due.map(({ id }) => id));
-    const queue: Statement = { sql: QUEUE, args: [at, at - REPLY_WINDOW_MS, ids] };
-    failpoint("before-due-commit");
-    const [result] = await store.writer.commit([queue], { owning: deviceId });
-    failpoint("after-due-commit");
-    const replies = new Map(result!.rows.map((row) => [Number(row["id"]), Number(row["is_reply"]) === 1]));
-    const queued = due.filter(({ id }) => replies.has(id));
-    for (const { waId } of queued) deps.changed(deviceId, waId);
-    deps.queued(
-      queued.map((row) => takenOver({ ...row, deviceId, isReply: replies.get(row.id)!, createdAt: at })),
-    );
+    const messages = await moveIntoQueue(deps, due);
+    for (const { waId } of messages) deps.changed(deviceId, waId);
+    deps.queued(messages);
     const device = await store.readOne(STATE, [deviceId]);
     if (device !== null && NOT_LINKED_STATES.has(device.state)) await deps.abandon();
     return due.length;

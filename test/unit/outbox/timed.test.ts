@@ -69,6 +69,52 @@ it("waits over the end of the gateway, a month long, and leaves once", async () 
   expect(lines.map(({ sent }) => sent.length)).toEqual([1, 0]);
 });
 
+it.each(["away", "off", "off since"])(
+  "leaves in the order of the times, in whichever order it was asked for, when the number is %s",
+  async (how) => {
+    const folder = temporaryFolder();
+    let clock = manualClock();
+    let run = await startRun({ clock, folder, env: ENV });
+    const restart = async (): Promise<void> => {
+      await run.close();
+      clock = manualClock(clock.now());
+      run = await startRun({ clock, folder, env: ENV });
+    };
+    const start = clock.now();
+    for (const minutes of [3, 1, 2, 1])
+      await schedule(run, 4915100000, `after ${minutes}`, start + minutes * MINUTE_MS);
+    if (how === "off since") {
+      await run.close();
+      clock = manualClock(start + 30 * DAY_MS);
+      run = await startRun({ clock, folder, env: ENV });
+    } else {
+      await clock.advance(2.5 * MINUTE_MS);
+      await schedule(run, 4915100000, "at once");
+      await clock.advance(MINUTE_MS);
+    }
+    if (how === "off") await restart();
+    const line = scriptedLine();
+    await run.connect(line);
+    await clock.advance(2 * SECOND_MS);
+    const others = how === "off since" ? [] : ["at once"];
+    expect(line.texts()).toEqual(["after 1", "after 1", "after 2", ...others, "after 3"]);
+  },
+);
+
+it("has a key in the queue that no later message gets, though its row is deleted", async () => {
+  const clock = manualClock();
+  const run = await startRun({ clock, env: ENV });
+  const id = await schedule(run, 4915100000, "Later", clock.now() + MINUTE_MS);
+  const keyOf = async (waId: string): Promise<number> =>
+    Number((await rawRows(run.store, "SELECT id FROM outbox WHERE wa_id = ?", [waId]))[0]!["id"]);
+  const asked = await keyOf(id);
+  await clock.advance(MINUTE_MS + 2 * SECOND_MS);
+  const queued = await keyOf(id);
+  expect(queued).toBeGreaterThan(asked);
+  await run.store.writer.commit([{ sql: "DELETE FROM outbox", args: [] }]);
+  expect(await keyOf(await schedule(run, 4915100000, "Next"))).toBeGreaterThan(queued);
+});
+
 it("is not sent by a clock that is doubted", async () => {
   const clock = manualClock();
   let trusted = false;

@@ -82,12 +82,13 @@ async function left(): Promise<Record<string, unknown[]>> {
   return { messages, rows, files: readdirSync(join(dataDir, "media")).toSorted() };
 }
 
-/** Its time comes, as `outbox/sending/timed.ts` and the upload write it down. */
-async function leaves(id: number, at: number): Promise<void> {
+/** Its time comes, as `outbox/sending/timed.ts` and the upload write it down. @param place its key from then on */
+async function leaves(id: number, at: number, place: number): Promise<void> {
   await run(
-    `update outbox set state = 'sent', scheduled_at = created_at, created_at = ?1, sent_at = ?1 where id = ?2`,
+    `update outbox set state = 'sent', scheduled_at = created_at, created_at = ?1, sent_at = ?1, id = ?3 where id = ?2`,
     at,
     id,
+    place,
   );
   await run("update media_files set upload = 'x', uploaded_at = ? where id = ?", at, `mf_${id}`);
 }
@@ -102,7 +103,7 @@ it("what waits for its time stays with its file; what was cancelled goes as what
     files: ["mf_1", "mf_2", "mf_3"],
   });
 
-  await leaves(2, ago(31));
+  await leaves(2, ago(31), 5);
   for (const [id, days] of [
     [3, 31],
     [4, 29],
@@ -114,16 +115,16 @@ it("what waits for its time stays with its file; what was cancelled goes as what
 
 it("what left a moment ago stays with its file, however long it waited: phones may ask for it again", async () => {
   await picture(1);
-  await leaves(1, ago(1));
+  await leaves(1, ago(1), 2);
   await sweep();
-  expect(await left()).toEqual({ messages: [1], rows: ["mf_1"], files: ["mf_1"] });
+  expect(await left()).toEqual({ messages: [2], rows: ["mf_1"], files: ["mf_1"] });
 });
 
 it("does not keep others that were sent behind it meanwhile, though there are many that left just now", async () => {
-  for (let id = 1; id <= 250; id++)
-    await message(id, { state: "sent", created_at: ago(1), scheduled_at: ago(60), sent_at: ago(1) });
+  for (let id = 1; id <= 250; id++) await message(id);
   await message(251, { state: "sent", created_at: ago(50), sent_at: ago(50), send_at: null });
   await message(252, { state: "sent", created_at: ago(20), sent_at: ago(20), send_at: null });
+  for (let id = 1; id <= 250; id++) await leaves(id, ago(1), 252 + id);
   await sweep();
   const kept = await ids("outbox");
   expect(kept).toHaveLength(251);
