@@ -67,6 +67,29 @@ async function heldAnswers(page: Page) {
 
 describe("what is on the screen", () => {
   it(
+    "stands where it left, though it was asked for earlier",
+    async () => {
+      const page = await world.open(withAna);
+      const send_at = new Date(Date.now() + 12_000).toISOString();
+      const asked = { sender: SHOP, number: ANA, message: "at its time", send_at };
+      const later = (await world.gateway.post("/send-message", asked, { key: world.key })).body["id"];
+      await message(page, later).locator('[data-state="scheduled"]').waitFor();
+      const { id: between } = await world.sim.sendText(ANA, SHOP, "in between");
+      const order = () =>
+        page
+          .locator("[data-message]")
+          .evaluateAll((all: HTMLElement[]) => all.map(({ dataset }) => dataset["message"]));
+      await message(page, between).waitFor();
+      await becomes(later, "delivered");
+      await until(async () => (await order()).at(-1) === later);
+      await message(page, later).locator('[data-state="delivered"]').waitFor();
+      expect((await order()).slice(-2)).toEqual([between, later]);
+      await close(page);
+    },
+    PATIENT_MS,
+  );
+
+  it(
     "stays as new as it was, when an answer that was asked for earlier comes later",
     async () => {
       const id = await send("who overtakes whom");

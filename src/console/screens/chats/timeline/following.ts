@@ -91,9 +91,11 @@ export function keepUp(place: Ref<Place | null>, followed: Followed): Following 
     const id = String(data["id"] ?? data["message_id"]);
     if (type === "message.out") {
       const state = data["state"] as NonNullable<Message["state"]>;
+      const held = messages.value.find((message) => message.id === id && message.state !== undefined);
       told.state(id, state);
       messages.value = told.on(messages.value);
-      if (messages.value.some((message) => message.id === id && message.state !== undefined)) return;
+      // What waited for its time stands where it was queued, as a message of now.
+      if (held !== undefined && (held.state !== "scheduled" || state === "scheduled")) return;
     }
     if (typeof data["chat"] === "string" && data["chat"] !== here.chat) return;
     told.change(id);
