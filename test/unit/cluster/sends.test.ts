@@ -20,6 +20,13 @@ function submit({ path }: SendingNode, deviceId: number, texts: string, ...numbe
   return path.submit({ deviceId, destinations, draft: { kind: "text", text: texts } });
 }
 
+const schedule = ({ path }: SendingNode, deviceId: number, text: string, sendAt: number) =>
+  path.submit({
+    deviceId,
+    destinations: [{ number: ANA, jid: jid(ANA) }],
+    draft: { kind: "text", text, sendAt },
+  });
+
 /** Two nodes, the second of which has the number and is online. */
 async function pair(options: { redisUrl?: string; env?: Record<string, string> } = {}) {
   const cluster = await opened();
@@ -176,6 +183,20 @@ describe.skipIf(sqld === null)("sends of several nodes for one number", () => {
     await submit(owner, deviceId, "second", ANA);
 
     await until(() => expect(line.texts()).toEqual(["zero", "first", "second"]));
+  });
+
+  it("that become due do not overtake one that the owner has not heard of", async () => {
+    const { asked, owner, line, deviceId } = await pair({ env: { SEND_WAIT_MS: "0" } });
+    asked.isDeaf = true;
+
+    // The owner looks at the rows every two seconds: it has not done so in all three of these moments.
+    for (let turn = 1; turn <= 3; turn++) {
+      await schedule(owner, deviceId, "due", Date.now() + 200);
+      await submit(asked, deviceId, "first", ANA);
+      await until(() => expect(line.sent).toHaveLength(2 * turn));
+    }
+
+    await inRowOrder(asked, line, deviceId);
   });
 
   it.each([
