@@ -33,7 +33,9 @@ const scheduled: Attack = {
     for (const path of waiting) await until(() => isEmpty(path), `${path} was never empty`, PATIENCE_MS);
     for (const person of people) {
       const texts = (await sim.messages(person, { from: sender })).map(({ text }) => text);
-      if (texts.length !== REQUESTS[size]) throw new Error(`${texts.length} of ${REQUESTS[size]} arrived`);
+      const arrived = `${new Set(texts).size} in ${texts.length}`;
+      if (arrived !== `${REQUESTS[size]} in ${REQUESTS[size]}`)
+        throw new Error(`of ${REQUESTS[size]} messages, ${arrived} arrived`);
     }
   },
 };
