@@ -1,5 +1,6 @@
 import { defineQuestion, type Cluster } from "../model/nodes/cluster.ts";
 import { GatewayError } from "../model/errors/errors.ts";
+import { createSequence, type Sequence } from "../model/shares/sequence.ts";
 import { SECOND_MS, type Cancel, type Time } from "../model/time.ts";
 import type { WhatsAppConnection } from "../whatsapp/port.ts";
 import type { Presence, PresenceState } from "../whatsapp/port/happenings.ts";
@@ -70,13 +71,20 @@ export function createPresenceWatch(deps: PresenceWatchDeps): PresenceWatch {
   const { time, cluster, canonicalChat, connection, observe } = deps;
   /** By number, then by canonical key. */
   const watched = new Map<number, Map<string, Watched>>();
+  /** Whose chat it is takes longer to find out of one than of the next: what is said of a number is told in its order. */
+  const turns = new Map<number, Sequence>();
+
+  function forget(deviceId: number): void {
+    watched.delete(deviceId);
+    turns.delete(deviceId);
+  }
 
   function ended(deviceId: number, chat: string): void {
     const chats = watched.get(deviceId);
     chats?.get(chat)?.end();
     chats?.delete(chat);
     if (chats?.size !== 0) return;
-    watched.delete(deviceId);
+    forget(deviceId);
     quietly(connection(deviceId)?.goOffline());
   }
 
@@ -86,6 +94,7 @@ export function createPresenceWatch(deps: PresenceWatchDeps): PresenceWatch {
     chats.get(chat)?.end();
     chats.set(chat, { jid, until, end: time.after(until - time.now(), () => ended(deviceId, chat)) });
     watched.set(deviceId, chats);
+    if (!turns.has(deviceId)) turns.set(deviceId, createSequence());
   }
 
   cluster.bus.answer(WATCH, async (deviceId, { keys, seconds }) => {
@@ -107,17 +116,19 @@ export function createPresenceWatch(deps: PresenceWatchDeps): PresenceWatch {
     return until;
   });
 
-  async function tell(deviceId: number, { chat: jid, person, state, lastSeen }: Presence): Promise<void> {
+  async function tell(deviceId: number, presence: Presence, at: number): Promise<void> {
+    const { chat: jid, person, state, lastSeen } = presence;
     const chat = await canonicalChat(deviceId, jid);
     if (watched.get(deviceId)?.has(chat) !== true) return;
     const who = person === jid ? chat : await canonicalChat(deviceId, person);
-    observe({ type: "presence", deviceId, chat, person: who, state, lastSeen, at: time.now() });
+    observe({ type: "presence", deviceId, chat, person: who, state, lastSeen, at });
   }
 
   return {
     watch: (deviceId, asked) => cluster.bus.ask(WATCH, deviceId, asked),
     seen(deviceId, presence) {
-      if (watched.has(deviceId)) quietly(tell(deviceId, presence));
+      const at = time.now();
+      quietly(turns.get(deviceId)?.(() => tell(deviceId, presence, at)));
     },
     online(deviceId) {
       for (const { jid } of watched.get(deviceId)?.values() ?? [])
@@ -125,7 +136,7 @@ export function createPresenceWatch(deps: PresenceWatchDeps): PresenceWatch {
     },
     forget(deviceId) {
       for (const { end } of watched.get(deviceId)?.values() ?? []) end();
-      watched.delete(deviceId);
+      forget(deviceId);
     },
   };
 }

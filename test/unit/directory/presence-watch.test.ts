@@ -9,6 +9,7 @@ const DEVICE = 1;
 const START = 1_700_000_000_000;
 const ANA = "4915100000001@s.whatsapp.net";
 const BEN = "4915100000002@s.whatsapp.net";
+const BEN_LID = "123456789@lid";
 const typing = (chat: string): Presence => ({ chat, person: chat, state: "typing", lastSeen: null });
 
 function openWatch() {
@@ -16,6 +17,7 @@ function openWatch() {
   /** What the line was told, in its order. */
   const told: string[] = [];
   const heard: PresenceEvent[] = [];
+  let lookingUp: (jid: string) => Promise<string> = async (jid) => jid;
   let subscribing: (chat: string) => Promise<void> = async () => undefined;
   const line = {
     async watchPresence(chat: string) {
@@ -27,7 +29,7 @@ function openWatch() {
   const watch = createPresenceWatch({
     time,
     cluster: alone(),
-    canonicalChat: async (_, jid) => jid,
+    canonicalChat: (_, jid) => lookingUp(jid),
     connection: () => line,
     observe: (event) => heard.push(event),
   });
@@ -38,6 +40,7 @@ function openWatch() {
     advance,
     begin: (chat: string, seconds = 60) => watch.watch(DEVICE, { keys: [chat], seconds }),
     subscribe: (by: typeof subscribing) => (subscribing = by),
+    lookUp: (by: typeof lookingUp) => (lookingUp = by),
     /** @returns who is typing, as far as anybody is told */
     async type(...chats: string[]) {
       const before = heard.length;
@@ -76,6 +79,34 @@ it("watches two chats of which both are asked for first, and goes on where it is
   await begin(ANA, 120);
   expect(await type(ANA)).toEqual([ANA]);
   expect(told.at(-1)).not.toBe("offline");
+});
+
+it("tells in the order of what WhatsApp says, with its time, however long it takes to find out whose it is", async () => {
+  const { watch, begin, heard, lookUp, advance } = openWatch();
+  await begin(BEN);
+  let found = (_jid: string): void => undefined;
+  const late = new Promise<string>((resolve) => (found = resolve));
+  lookUp((jid) => (jid === BEN_LID ? late : Promise.resolve(jid)));
+  watch.seen(DEVICE, typing(BEN_LID));
+  await advance(SECOND_MS);
+  watch.seen(DEVICE, { ...typing(BEN), state: "paused" });
+  await rest();
+  found(BEN);
+  await rest();
+  expect(heard.map(({ state, at }) => [state, at - START])).toEqual([
+    ["typing", 0],
+    ["paused", SECOND_MS],
+  ]);
+  // What cannot be found out holds up nothing.
+  lookUp(async () => {
+    throw new Error("The database is away.");
+  });
+  watch.seen(DEVICE, typing(BEN));
+  await rest();
+  lookUp(async (jid) => jid);
+  watch.seen(DEVICE, { ...typing(BEN), state: "recording" });
+  await rest();
+  expect(heard.slice(2).map(({ state }) => state)).toEqual(["recording"]);
 });
 
 it("what WhatsApp does not take is not watched", async () => {
