@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { openWorld, until, type World } from "../_setup/world.ts";
+import { openWorld, type World } from "../_setup/world.ts";
 
 const SHOP = "31600000001";
 const ANA = "4915100000001";
@@ -59,10 +59,7 @@ it("refuses what would be more than 500 questions an hour, whole, and over a res
   expect((await shop.check([...strangers.slice(450, 499), ANA])).status).toBe(200);
   const before = await questions(shop);
   await shop.gateway.restart();
-  await until(async () => {
-    const { body } = await shop.gateway.get(`/devices/${SHOP}`, { key: shop.key });
-    return body.data.state === "connected";
-  });
+  await shop.online(SHOP);
 
   const refused = await shop.check([BEN]);
   expect(refused).toMatchObject({ status: 429, body: { errors: { code: "RATE_LIMITED" } } });

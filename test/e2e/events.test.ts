@@ -82,7 +82,8 @@ describe("GET /events", () => {
     await until(() => listener.told.filter(({ event }) => event === "message.in").length === 2);
 
     await world.sim.markRead(SHOP, ids);
-    await until(() => receiver.events.length === 2 && listener.told.some(({ event }) => event === "read"));
+    const read = () => listener.told.filter(({ event }) => event === "read").map(({ data }) => data);
+    await until(() => receiver.events.length === 2 && read().length === 2);
 
     const posted = receiver.events.map(({ body }) => body);
     expect(posted.map(({ target_id }) => target_id).toSorted()).toEqual(ids.toSorted());
@@ -95,7 +96,7 @@ describe("GET /events", () => {
         chat: ANA,
         text: "",
       });
-    const told = listener.told.filter(({ event }) => event === "read").map(({ data }) => data);
+    const told = read();
     expect(told.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
     expect(told[0]).toEqual({ id: expect.any(String), device: SHOP, chat: ANA, at: expect.any(String) });
     const chats = await world.gateway.get(`/chats?sender=${SHOP}`, world);

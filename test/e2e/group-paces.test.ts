@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { openWorld, until } from "../_setup/world.ts";
+import { openWorld } from "../_setup/world.ts";
 
 const SHOP = "31600000001";
 const ANA = "4915100000001";
@@ -32,7 +32,7 @@ it("lets a number create 20 groups a day, add 50 people and join 10 groups an ho
   for (let tried = 0; tried < 10; tried++)
     expect((await post("join", { invite: "AAAAAAAAAAAAAAAAAAAAAA" })).status).toBe(400);
   await gateway.restart();
-  await until(async () => (await gateway.get(`/devices/${SHOP}`, { key })).body.data.state === "connected");
+  await world.online(SHOP);
 
   const before = await asked();
   await expectLimited(create(), 24 * 60 * 60);
