@@ -16,7 +16,7 @@ export function shows(meta: ScreenMeta = {}): boolean {
   if (meta.public) return true;
   if (session.value === null || session.value.kind === "link") return false;
   if (meta.operator) return isOperator.value;
-  if (meta.account !== false && isOperator.value && account.value === null) return false;
+  if (isOperator.value && account.value === null) return meta.account === false;
   if (meta.addsNumbers) return mayAddNumbers();
   return meta.needs === undefined || [meta.needs].flat().some(may);
 }

@@ -5,6 +5,6 @@ export const routes: ScreenRoute[] = [
     path: "/welcome",
     name: "welcome",
     component: () => import("./WelcomePage.vue"),
-    meta: { account: false, title: "welcome.title" },
+    meta: { account: false, title: "welcome.title", addsNumbers: true },
   },
 ];
