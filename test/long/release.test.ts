@@ -51,6 +51,7 @@ function buildBefore(): string {
 
 it.each(["node-20", "node-22", "node-24"] as const)(
   "the package that npm installs runs on %s: accounts, a backup and its restore",
+  { timeout: 600_000 },
   async (name) => {
     const prefix = join(folder, name);
     const installed = await install(tarball, prefix, await runtimeProgram(name));

@@ -109,7 +109,7 @@ describe("the everyday way", () => {
     }));
     await store.writer.commit(statements);
     // As after a restart: nothing is in memory.
-    const restarted = await whatsappOn(simulator, store);
+    const restarted = await whatsappOn(simulator, store, new Map(), true);
     const again = restarted.number(1);
     await again.connect();
     await until("the connection to open", () => again.opens > 0);
