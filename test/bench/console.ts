@@ -22,6 +22,8 @@ interface ConsoleOptions {
   messages: number;
   /** Of that one conversation, when it is not a tenth. */
   conversation?: number;
+  /** Pixels of the window. Default 900. */
+  height?: number;
   say(text: string): void;
 }
 
@@ -108,7 +110,7 @@ async function look(
   gateway: BenchGateway,
   sim: LibrarySimulator,
   { busy, light, size }: Facts,
-  { conversation: due = size.messages / 10, say }: ConsoleOptions,
+  { conversation: due = size.messages / 10, height = 900, say }: ConsoleOptions,
 ): Promise<Scrolled[]> {
   await sim.addContact(GUEST, { name: "Guest" });
   await sim.waitOnline(busy.number, 60_000);
@@ -125,12 +127,12 @@ async function look(
     results.push(found);
     say(lineOf(found, computingMs));
   };
-  const chats = await signedIn(browser, gateway, busy);
+  const chats = await signedIn(browser, gateway, busy, height);
   await chats.goto(`${gateway.url}/console/chats`);
   await measure(`${size.chats} chats, down`, chats, size.chats, CHATS, 1);
   await measure("and up again", chats, size.chats, CHATS, -1);
   await chats.context().close();
-  const one = await signedIn(browser, gateway, light);
+  const one = await signedIn(browser, gateway, light, height);
   const { data } = await call(gateway, "GET", "/chats", undefined, light.key);
   await one.goto(`${gateway.url}/console/chats/${light.number}/${encodeURIComponent(data[0].chat)}`);
   await measure(`a conversation of ${due} messages, to its beginning`, one, due, FEED, -1);
@@ -139,8 +141,13 @@ async function look(
   return results;
 }
 
-async function signedIn(browser: Browser, gateway: BenchGateway, { key }: Tenant): Promise<Page> {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: "en-GB" });
+async function signedIn(
+  browser: Browser,
+  gateway: BenchGateway,
+  { key }: Tenant,
+  height: number,
+): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width: 1440, height }, locale: "en-GB" });
   // What is evaluated in the page has been compiled by `tsx`, which names functions by one that a page does not have.
   await context.addInitScript("globalThis.__name = (named) => named");
   await context.addInitScript(() => {

@@ -20,6 +20,8 @@ it(
       consoleDir: await testConsole(),
       messages: 10_000,
       conversation: 100_000,
+      // So high that it takes minutes, not half an hour.
+      height: 4_000,
       say: (line) => void said.push(line),
     });
     expect(results.length).toBeGreaterThan(2);
