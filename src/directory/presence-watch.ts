@@ -1,6 +1,6 @@
 import { defineQuestion, type Cluster } from "../model/nodes/cluster.ts";
 import { GatewayError } from "../model/errors/errors.ts";
-import { createSequence, type Sequence } from "../model/shares/sequence.ts";
+import { createShortSequence, type ShortSequence } from "../model/shares/sequence.ts";
 import { SECOND_MS, type Cancel, type Time } from "../model/time.ts";
 import type { WhatsAppConnection } from "../whatsapp/port.ts";
 import type { Presence, PresenceState } from "../whatsapp/port/happenings.ts";
@@ -60,11 +60,13 @@ interface Watched {
   end: Cancel;
 }
 
-const quietly = (work: Promise<void> | undefined): void => void work?.catch(() => undefined);
+const quietly = (work: Promise<void> | null | undefined): void => void work?.catch(() => undefined);
 
 const WATCH = defineQuestion<WatchedChat, number>("directory.watch-presence", 8 * SECOND_MS);
 /** WhatsApp tells of all of them at once whenever the connection is made anew. */
 const MOST_CHATS = 100;
+/** Of one number. Strangers make them: what waits to be told beyond this is told to nobody. */
+const MOST_WAITING = 200;
 
 /** Whichever node is asked, the number's own one watches. The number is online while it does: else WhatsApp tells nothing. */
 export function createPresenceWatch(deps: PresenceWatchDeps): PresenceWatch {
@@ -72,7 +74,7 @@ export function createPresenceWatch(deps: PresenceWatchDeps): PresenceWatch {
   /** By number, then by canonical key. */
   const watched = new Map<number, Map<string, Watched>>();
   /** Whose chat it is takes longer to find out of one than of the next: what is said of a number is told in its order. */
-  const turns = new Map<number, Sequence>();
+  const turns = new Map<number, ShortSequence>();
 
   function forget(deviceId: number): void {
     watched.delete(deviceId);
@@ -94,7 +96,7 @@ export function createPresenceWatch(deps: PresenceWatchDeps): PresenceWatch {
     chats.get(chat)?.end();
     chats.set(chat, { jid, until, end: time.after(until - time.now(), () => ended(deviceId, chat)) });
     watched.set(deviceId, chats);
-    if (!turns.has(deviceId)) turns.set(deviceId, createSequence());
+    if (!turns.has(deviceId)) turns.set(deviceId, createShortSequence(MOST_WAITING));
   }
 
   cluster.bus.answer(WATCH, async (deviceId, { keys, seconds }) => {

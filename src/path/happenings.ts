@@ -1,4 +1,5 @@
 import type { Logger } from "../log.ts";
+import { createShortSequence } from "../model/shares/sequence.ts";
 import { commitIntake } from "../store/write/intake.ts";
 import type { Store } from "../store/store.ts";
 import { isWorthLogging } from "../store/write/owned.ts";
@@ -35,8 +36,8 @@ const MOST_WAITING = 200;
 /** Happenings of one number. */
 export function createHappenings(deps: HappeningsDeps): Happenings {
   const { deviceId, store, log, observe } = deps;
+  const inTurn = createShortSequence(MOST_WAITING);
   let last = Promise.resolve();
-  let waiting = 0;
 
   async function tell(happenings: readonly Happening[]): Promise<void> {
     const intake = await deps.notices.happened(deviceId, happenings);
@@ -46,15 +47,13 @@ export function createHappenings(deps: HappeningsDeps): Happenings {
 
   return {
     happen(happenings) {
-      if (happenings.length === 0 || waiting >= MOST_WAITING) return;
-      waiting++;
-      last = last
-        .then(() => tell(happenings))
-        .catch((err: unknown) => {
-          if (isWorthLogging(err))
-            log.warn({ err, device: deviceId }, "could not tell what happened in a chat");
-        })
-        .finally(() => waiting--);
+      if (happenings.length === 0) return;
+      const told = inTurn(() => tell(happenings));
+      if (told === null) return;
+      last = told.catch((err: unknown) => {
+        if (isWorthLogging(err))
+          log.warn({ err, device: deviceId }, "could not tell what happened in a chat");
+      });
     },
     ended: () => last,
   };

@@ -1,6 +1,7 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Locator } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { closeConsole, faultsOf, openConsole, type ConsoleWorld } from "../_setup/console-world.ts";
 import { removeFolder } from "../_setup/folders.ts";
@@ -46,6 +47,9 @@ const bots = async (): Promise<Record<string, any>[]> =>
   (await world.gateway.get(PATH, { key: world.key })).body["data"];
 const botOf = async (id: string) => (await bots()).find((one) => one["id"] === id)!;
 
+const isFocused = (element: Locator): Promise<boolean> =>
+  element.evaluate((one) => one === document.activeElement);
+
 /** What the contact is answered, one message after the other. */
 async function ask(from: string, text: string): Promise<string | null> {
   const before = (await world.sim.messages(from)).length;
@@ -55,6 +59,22 @@ async function ask(from: string, text: string): Promise<string | null> {
 }
 
 describe("bots", () => {
+  it("are a table that is reached by keys where it has to be scrolled, and nowhere else", async () => {
+    const page = await world.open("/bots");
+    const wide = page.getByRole("region").filter({ has: page.getByRole("table") });
+    await page.getByRole("row", { name: /a-first/ }).waitFor();
+    await expect.poll(() => wide.count()).toBe(0);
+    await page.setViewportSize({ width: 240, height: 844 });
+    await wide.waitFor();
+    // Chromium reaches it without, Safari does not.
+    expect(await wide.getAttribute("tabindex")).toBe("0");
+    for (let press = 0; press < 60 && !(await isFocused(wide)); press++) await page.keyboard.press("Tab");
+    expect(await isFocused(wide)).toBe(true);
+    await page.keyboard.press("ArrowRight");
+    await expect.poll(() => wide.evaluate((table) => table.scrollLeft)).toBeGreaterThan(0);
+    await page.context().close();
+  });
+
   it("are put in another order by dragging, and by keyboard, and then another one answers", async () => {
     const page = await world.open(`/bots/${SHOP}`);
     const handle = (id: string) => page.getByRole("button", { name: new RegExp(`^Move ${id},`) });

@@ -10,3 +10,17 @@ export function createSequence(): Sequence {
     return turn;
   };
 }
+
+/** A {@link Sequence} for what may be left out: null, and nothing is run, while as many as it takes are not done. */
+export type ShortSequence = <T>(work: () => Promise<T>) => Promise<T> | null;
+
+/** @param most that wait or run at a time */
+export function createShortSequence(most: number): ShortSequence {
+  const inTurn = createSequence();
+  let waiting = 0;
+  return (work) => {
+    if (waiting >= most) return null;
+    waiting++;
+    return inTurn(work).finally(() => waiting--);
+  };
+}

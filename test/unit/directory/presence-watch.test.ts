@@ -109,6 +109,21 @@ it("tells in the order of what WhatsApp says, with its time, however long it tak
   expect(heard.slice(2).map(({ state }) => state)).toEqual(["recording"]);
 });
 
+it("of a number that tells more than can be looked up, two hundred wait, and it goes on when they are told", async () => {
+  const { watch, begin, type, heard, lookUp } = openWatch();
+  await begin(ANA);
+  let answer = (): void => undefined;
+  const away = new Promise<void>((resolve) => (answer = resolve));
+  lookUp(async (jid) => {
+    await away;
+    return jid;
+  });
+  for (let count = 0; count < 1000; count++) watch.seen(DEVICE, typing(ANA));
+  answer();
+  await expect.poll(() => heard.length).toBe(200);
+  expect(await type(ANA)).toEqual([ANA]);
+});
+
 it("what WhatsApp does not take is not watched", async () => {
   const { begin, type, subscribe, told, advance } = openWatch();
   subscribe(async () => {
