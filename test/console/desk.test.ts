@@ -88,8 +88,8 @@ describe("what a number is in", () => {
     await page.getByLabel("Invite link or id").fill("nonsense");
     await page.getByRole("button", { name: "Add" }).click();
     await page
-      .getByText(/invite link|channel/i)
-      .last()
+      .getByRole("alert")
+      .getByText(/channel/i)
       .waitFor();
     expect(await faults(page, "channels")).toEqual([]);
     await page.context().close();
