@@ -10,6 +10,7 @@ Ends with 1 when anything was lost, repeated as another message, or out of order
 
   npm run crash                     every place
   npm run crash -- --soak           at random moments, while everything is written that can be written
+  npm run crash -- --console        the same for ten minutes, and what the console shows of every message is compared with the transcript
   npm run crash -- --overload       nothing is killed: it gets more than its webhook can take
   npm run crash -- --ratchet        nothing is killed: the everyday ratchet is compared with libsignal's
   npm run crash -- --deploys        in the middle of every kind of question, and deployed to a changed bot
@@ -18,7 +19,7 @@ Ends with 1 when anything was lost, repeated as another message, or out of order
   --point a,b      only these places
   --worlds N       gateways at the same time, default 3
   --kills N        of a soak, default 500; --minutes N ends it sooner
-  --console        what the console shows of every message in a browser is compared with the transcript, in a soak
+  --soak --console a soak of 500 kills that looks at the console, too
   --keep FOLDER    data of the rounds of a soak in which something was wrong
   --steps N        of the ratchet, default 1000000
   --people N       of the deploys, default 200
@@ -27,6 +28,8 @@ Ends with 1 when anything was lost, repeated as another message, or out of order
   --entry FILE     another build
   --json FILE      rows; --markdown the table as Markdown
 `;
+
+const CONSOLE_MINUTES = 10;
 
 const values = readOptions(HELP, {
   runs: { type: "string", default: "20" },
@@ -61,8 +64,9 @@ if (!["everyday", "mixed", "off"].includes(values.ways))
 if (values.ways === "mixed") process.env["EVERYDAY_MIX"] = values.seed;
 if (values.ways === "off") process.env["EVERYDAY_PATH"] = "off";
 
-if (values.soak) {
-  const minutes = values.minutes === undefined ? undefined : whole("minutes");
+if (values.soak || values.console) {
+  const minutes =
+    values.minutes === undefined ? (values.soak ? undefined : CONSOLE_MINUTES) : whole("minutes");
   const { seed, entry, keep, console } = values;
   process.exit((await runSoak({ seed, entry, keep, console, minutes, kills: whole("kills") })) ? 0 : 1);
 }
