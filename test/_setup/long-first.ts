@@ -6,10 +6,13 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
  * the next of them. First comes the one that needs no build of the gateway, which is made meanwhile; last the one with the
  * smallest files, so that no worker ends up alone.
  */
-const PROJECTS = ["simulator", "gateway", "nodes", "baileys", "bots", "sources"];
+const PROJECTS = ["long", "simulator", "gateway", "nodes", "baileys", "bots", "sources"];
 
 /** Files that take longer than twelve seconds, longest first: nobody may begin with one when the others are done. */
 const LONG = [
+  "long/scroll",
+  "long/console",
+  "long/release",
   "simulator/faults",
   "simulator/capacity",
   "simulator/violations",
