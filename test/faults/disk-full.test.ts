@@ -99,9 +99,11 @@ it(
 );
 
 it("while the disk is full a number can still be erased", { timeout: 240_000 }, async () => {
-  const { world, disk } = await openShopOnSmallDisk();
+  const { world, disk, ballast } = await openShopOnSmallDisk();
   const { gateway, key } = world;
   await fillUntilNoticed(world, disk);
+  // Which is room for what erases.
+  await until(() => !existsSync(ballast));
 
   const removed = await gateway.delete(`/devices/${SHOP}`, { key });
 
