@@ -66,12 +66,13 @@ export type Data = ReturnType<typeof openData>;
 /** Joins the list of messages and chats with those who know what is in the rows, and with what notes that they were read. */
 export function openConversations(
   { store }: Base,
-  { receivedFiles, sentFiles, channels }: Data,
+  { receivedFiles, sentFiles, channels, whatsapp }: Data,
 ): Conversations & { markRead: MarkRead } {
   const groups = createStoredLists(store, MINUTE_MS / SECOND_MS);
   const contents = {
     openIncoming: contentOpener(store.box),
     openDraft: draftOpener(store.box),
+    readAgain: whatsapp.readAgain,
     link: receivedFiles.link,
     sentLink: sentFiles.link,
     replyId: (deviceId: number, inboxId: number) => replyId(store.box, deviceId, inboxId, 0),

@@ -71,7 +71,7 @@ const WENT = defineQuery(
 
 export function createLookUp(
   store: Pick<Reading, "read">,
-  contents: Pick<Contents, "openIncoming" | "openDraft">,
+  { openIncoming, openDraft }: Pick<Contents, "openIncoming" | "openDraft">,
 ): LookUp {
   async function findAmong(devices: readonly OwnNumber[], id: string): Promise<FoundMessage[]> {
     const numbers = new Map(devices.map((device) => [device.id, device.number]));
@@ -90,7 +90,7 @@ export function createLookUp(
       });
     for (const row of await store.read(CAME, args)) {
       if (found.has(row.deviceId)) continue;
-      const message = opened(() => contents.openIncoming(row.deviceId, id, row.body));
+      const message = opened(() => openIncoming(row.deviceId, id, row.body));
       if (message === null) continue;
       found.set(row.deviceId, received(row, message));
       writers.set(row.deviceId, row.sender);
@@ -98,7 +98,7 @@ export function createLookUp(
     if (found.size === 0) return [];
     const changes = await changesOf(
       store,
-      contents,
+      { openIncoming, openDraft },
       [...found.keys()].map((deviceId) => ({ deviceId, waId: id })),
     );
     return Array.from(found.values(), (message) => {

@@ -64,6 +64,11 @@ export interface Contents {
   openIncoming(deviceId: number, waId: string, body: Uint8Array): Incoming;
   /** @throws when the content does not open */
   openDraft(deviceId: number, waId: string, body: Uint8Array): Draft;
+  /**
+   * An edit that came before its message, with the text that it has since that is there; as it is while it does not open.
+   * Default: each stays as it came.
+   */
+  readAgain?: ((deviceId: number, edit: Incoming) => Promise<Incoming>) | undefined;
   /** The address of a received file, or why there is none. */
   link(
     target: { deviceId: number; inboxId: number },

@@ -18,6 +18,6 @@ export function identityOf({ account, me, platform }: AuthenticationCreds): Link
 }
 
 /** The ids that the number itself goes by. */
-export function ownIdsOf({ me }: AuthenticationCreds): OwnIds {
+export function ownIdsOf({ me }: Pick<AuthenticationCreds, "me">): OwnIds {
   return { pn: toPn(userOf(me?.id)), lid: withoutDevice(me?.lid) || null };
 }

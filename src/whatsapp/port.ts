@@ -45,6 +45,8 @@ export interface WhatsApp {
    * that is remembered of them is forgotten, so that they begin with the rows should they come back.
    */
   leave(deviceIds: readonly number[]): void;
+  /** An edit that came before its message, with the text that it has since that is there; as it is while it does not open. */
+  readAgain(deviceId: number, edit: Incoming): Promise<Incoming>;
   /** What is known of the file of an incoming message (`raw`); null when it has none. */
   mediaSource(raw: string): MediaSource | null;
   /**

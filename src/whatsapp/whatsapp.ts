@@ -2,7 +2,6 @@ import { waCreds } from "../../drizzle/schema.ts";
 import type { Config } from "../config.ts";
 import type { Logger } from "../log.ts";
 import type { OutgoingFiles, OwnFiles } from "../model/media/media.ts";
-import type { Incoming } from "../model/messages.ts";
 import { DAY_MS, HOUR_MS, type Cancel } from "../model/time.ts";
 import type { SafeFetch } from "../net/safe-fetch.ts";
 import { defineQuery } from "../store/query.ts";
@@ -19,12 +18,14 @@ import { createRoutes } from "./connection/routes.ts";
 import type { HistorySource } from "./history/importer.ts";
 import { inTurns } from "./history/turns.ts";
 import { identityOf } from "./identity.ts";
+import { sourcesOf, type StoredContents } from "./content/sealed-sources.ts";
+import { createLateEdits } from "./receive/late-edits.ts";
 import { sweepJournal } from "./signal/journal-rows.ts";
 import { sweepTokens } from "./signal/token-rows.ts";
 import { createKeyCache } from "./signal/key-cache.ts";
 import { eraseKeys } from "./signal/key-rows.ts";
 import { createMediaDownloads, mediaSource } from "./media/download.ts";
-import type { SentContent, WhatsApp, WireEvent, Witness } from "./port.ts";
+import type { WhatsApp, WireEvent, Witness } from "./port.ts";
 import { sharedSocketOptions, type WhatsAppSettings } from "./life/socket-options.ts";
 
 const LINKED = defineQuery(
@@ -33,7 +34,7 @@ const LINKED = defineQuery(
 );
 
 /** What WhatsApp needs of the gateway. */
-interface WhatsAppDeps {
+interface WhatsAppDeps extends StoredContents {
   store: Store;
   config: WhatsAppSettings &
     Pick<
@@ -50,12 +51,6 @@ interface WhatsAppDeps {
   log: Logger;
   /** Asks the page that names client versions. Default: none is asked. */
   http?: Pick<SafeFetch, "request">;
-  /** What was sent under an id, for a phone that could not read it and asks again; null when it is not known. */
-  sentMessage(deviceId: number, waId: string): Promise<SentContent | null>;
-  /** What arrived in a chat under an id, for votes on it; null when it is not known. */
-  receivedContent(deviceId: number, chatKey: string, waId: string): Promise<Incoming | null>;
-  /** What has changed a message in a chat, oldest first. Default: nothing. */
-  receivedChanges?: (deviceId: number, chatKey: string, waId: string) => Promise<Incoming[]>;
   /** Files of messages to be sent. */
   files: OutgoingFiles;
   /** Own files, made of files that are handed on. */
@@ -152,6 +147,7 @@ export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
       }
       for (const part of [deviceLists, cache, routes]) part.drop(deviceIds);
     },
+    readAgain: createLateEdits(store, (deviceId) => sourcesOf(deps, deviceId)),
     mediaSource,
     downloadMedia: downloads.load,
     clientVersion: versions.state,

@@ -119,6 +119,21 @@ describe("edits and revokes", () => {
     ]);
     expect(await pongs(world)).toBe(1);
   });
+
+  it("that come before their message have their text in its record as soon as it is there", async () => {
+    const world = await shop();
+    const { sim, gateway, key } = world;
+    await sim.faults.reorderStanzas({ number: SHOP, n: 2, order: [1, 0] });
+    const { id } = await sim.sendText(ANA, SHOP, "at noon");
+    await sim.edit(ANA, id, "at one");
+
+    const listed = async () => {
+      const { body } = await gateway.get(`/messages?sender=${SHOP}`, { key });
+      return body["data"].find((one: Record<string, unknown>) => one["id"] === id);
+    };
+    await until(async () => (await listed()) !== undefined, 60_000);
+    expect(await listed()).toMatchObject({ message: "at one", edited: true });
+  });
 });
 
 describe("the age of a message", () => {

@@ -55,6 +55,7 @@ export class Phone {
         this.credentials = null;
       },
       leave: () => undefined,
+      readAgain: async (_deviceId, edit) => edit,
       mediaSource: () => null,
       downloadMedia: () => Promise.reject(new Error("There are no files here.")),
       clientVersion: () => ({ version: "2.3000.1", refused: false }),

@@ -1,7 +1,6 @@
 import type { UserFacingSocketConfig, WASocket } from "@whiskeysockets/baileys";
 import type { Logger } from "../../log.ts";
 import type { OutgoingFiles, OwnFiles } from "../../model/media/media.ts";
-import type { Incoming } from "../../model/messages.ts";
 import { NotOwner } from "../../store/errors.ts";
 import type { Store } from "../../store/store.ts";
 import { createChatTimers, type ChatTimers } from "../send/chat-timers.ts";
@@ -13,13 +12,14 @@ import { baileys } from "../baileys.ts";
 import { type WhatsAppClock } from "../life/clock.ts";
 import type { DeviceMemory } from "./device-memory.ts";
 import { createComposer, type Composer } from "../content/compose.ts";
+import { sourcesOf, type StoredContents } from "../content/sealed-sources.ts";
 import { createForwardedFiles } from "../media/forwarded.ts";
 import { createMediaHosts, type MediaHostsSource } from "../media/hosts.ts";
 import { isPn, userOf } from "../jids.ts";
 import { createLidChanges, type LidChanges } from "../receive/lid-changes.ts";
 import { createReceiving, type Receiving } from "../receive/receiving.ts";
 import type { OnWay } from "../everyday/classify.ts";
-import type { Closed, ConnectionListener, SentContent, WireEvent, Witness } from "../port.ts";
+import type { Closed, ConnectionListener, WireEvent, Witness } from "../port.ts";
 import { quietLogger } from "../life/quiet-logger.ts";
 import { createLidQuestions } from "../signal/lid-questions.ts";
 import { makeSafeRepository } from "../signal/repository.ts";
@@ -42,7 +42,7 @@ export const STORAGE_FAILED: Closed = {
 export const TAKEN: Closed = { code: 503, reason: "another node has this number", taken: true };
 
 /** What a connection needs of the gateway. */
-export interface ConnectionDeps {
+export interface ConnectionDeps extends StoredContents {
   store: Store;
   deviceId: number;
   /** Options that all numbers share. */
@@ -51,12 +51,6 @@ export interface ConnectionDeps {
   memory: DeviceMemory;
   listener: ConnectionListener;
   openAuth(onWriteFailed: (error: unknown) => void): Promise<AuthState>;
-  /** What was sent under an id, for a phone that could not read it; null when it is not known. */
-  sentMessage(deviceId: number, waId: string): Promise<SentContent | null>;
-  /** What arrived in a chat under an id, for votes on it; null when it is not known. */
-  receivedContent(deviceId: number, chatKey: string, waId: string): Promise<Incoming | null>;
-  /** What has changed a message in a chat, oldest first. Default: nothing. */
-  receivedChanges?: ((deviceId: number, chatKey: string, waId: string) => Promise<Incoming[]>) | undefined;
   /** Files of messages to be sent, and where they are put. */
   files: OutgoingFiles;
   uploads: Uploads;
@@ -119,11 +113,7 @@ export async function prepare(deps: ConnectionDeps): Promise<ConnectionParts> {
     ...deps,
     auth,
     timers,
-    polls: {
-      sent: async (waId) => (await deps.sentMessage(deviceId, waId))?.draft ?? null,
-      received: (chatKey, waId) => deps.receivedContent(deviceId, chatKey, waId),
-      changes: async (chatKey, waId) => (await deps.receivedChanges?.(deviceId, chatKey, waId)) ?? [],
-    },
+    polls: sourcesOf(deps, deviceId),
     clockAhead: () => late.clock?.ahead() ?? 0,
     onHistory: deps.history && (() => late.history?.wake()),
     onFailed,

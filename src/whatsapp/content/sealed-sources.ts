@@ -4,6 +4,7 @@ import type { Incoming } from "../../model/messages.ts";
 import type { OwnIds } from "../addresses.ts";
 import { baileys } from "../baileys.ts";
 import { toPn } from "../jids.ts";
+import type { SentContent } from "../port.ts";
 
 /** Where the messages are found that votes and sealed edits are about. */
 export interface SealedSources {
@@ -16,6 +17,26 @@ export interface SealedSources {
   /** User of the LID that belongs to a number, digits; null while it is not known. */
   lidOfNumber(number: string): Promise<string | null>;
 }
+
+/** What was sent and received, of all numbers. */
+export interface StoredContents {
+  /** What was sent under an id, for a phone that could not read it and asks again; null when it is not known. */
+  sentMessage(deviceId: number, waId: string): Promise<SentContent | null>;
+  /** What arrived in a chat under an id, for votes on it and edits of it; null when it is not known. */
+  receivedContent(deviceId: number, chatKey: string, waId: string): Promise<Incoming | null>;
+  /** What has changed a message in a chat, oldest first. Default: nothing. */
+  receivedChanges?: ((deviceId: number, chatKey: string, waId: string) => Promise<Incoming[]>) | undefined;
+}
+
+/** Those of one number. */
+export const sourcesOf = (
+  { sentMessage, receivedContent, receivedChanges }: StoredContents,
+  deviceId: number,
+): Omit<SealedSources, "lidOfNumber"> => ({
+  sent: async (waId) => (await sentMessage(deviceId, waId))?.draft ?? null,
+  received: (chatKey, waId) => receivedContent(deviceId, chatKey, waId),
+  changes: async (chatKey, waId) => (await receivedChanges?.(deviceId, chatKey, waId)) ?? [],
+});
 
 /** Reads what only those can read who have the message that it is about. Other messages come back as they are. */
 export type SealedReader = (incoming: Incoming, message: proto.IMessage) => Promise<Incoming>;

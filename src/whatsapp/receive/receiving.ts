@@ -28,7 +28,7 @@ interface ReceivingDeps {
   timers: ChatTimers;
   witness: Witness;
   listener: Pick<ConnectionListener, "messages">;
-  polls: Pick<SealedSources, "sent" | "received" | "changes">;
+  polls: Omit<SealedSources, "lidOfNumber">;
   clockAhead(): number;
   /** A piece of history waits in the journal to be imported; null: none is. */
   onHistory: (() => void) | null;

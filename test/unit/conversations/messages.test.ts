@@ -137,6 +137,38 @@ describe("the list of messages", () => {
     expect(await byId("A2")).toMatchObject({ message: "two", edited: true });
   });
 
+  it("has the text of the edit that was written last, whichever came last", async () => {
+    const run = await startPipeline({ answerers: [] });
+    const at = Math.floor(Date.now() / 1000);
+    await run.receive(text(ANA, "one", { id: "A1", timestamp: at }));
+    await run.receive(
+      text(ANA, "three", { type: "edit", targetId: "A1", timestamp: at + 2 }),
+      text(ANA, "two", { type: "edit", targetId: "A1", timestamp: at + 1 }),
+    );
+    expect((await listed(run)).find(({ id }) => id === "A1")).toMatchObject({ message: "three" });
+  });
+
+  it("opens what nobody could open once more, as often for a page as for a few messages", async () => {
+    const run = await startPipeline({ answerers: [] });
+    const ids = Array.from({ length: 40 }, (_, index) => `A${index}`);
+    await run.receive(...ids.map((id) => text(ANA, "as it came", { id })));
+    await run.receive(...ids.map((targetId) => text(ANA, "", { type: "edit", targetId })));
+    const asked: (string | null)[] = [];
+    const { messages } = conversationsOn(run.store, [], {
+      async readAgain(_, edit) {
+        asked.push(edit.targetId);
+        return edit;
+      },
+    });
+
+    const page = (await messages.list({ ...ALL, limit: 100 })).messages;
+    expect(page.filter(({ edited }) => edited)).toHaveLength(40);
+    expect(new Set(page.filter(({ edited }) => edited).map(({ message }) => message))).toEqual(
+      new Set(["as it came"]),
+    );
+    expect(asked).toHaveLength(20);
+  });
+
   it("has files with their address, and what was quoted", async () => {
     const run = await startPipeline({ answerers: [] });
     const media = { kind: "image" as const, mimetype: "image/jpeg", fileName: "", size: 7 };
