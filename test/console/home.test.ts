@@ -51,6 +51,35 @@ describe("the first screen", () => {
     await page.context().close();
   });
 
+  it("is not gone to any more when somebody has gone elsewhere before it was found", async () => {
+    const page = await world.open("/");
+    await heading(page).waitFor();
+    const go = async (name: string): Promise<void> => {
+      await page.getByRole("navigation").getByRole("link", { name, exact: true }).click();
+      await page.getByRole("heading", { level: 1, name }).waitFor();
+    };
+    await go("API keys");
+    let answer = (): void => undefined;
+    const held = new Promise<void>((resolve) => (answer = resolve));
+    await page.route("**/devices", async (route) => {
+      await held;
+      await route.fallback();
+    });
+    const asked = page.waitForRequest("**/devices");
+    await page.getByTitle("Go to the start").click();
+    const first = await asked;
+
+    await go("Account");
+    answer();
+    await (await first.response())!.finished();
+    // What follows from the answer is done in two frames: its screen is here already.
+    await page.evaluate(
+      () => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))),
+    );
+    expect(new URL(page.url()).pathname).toBe("/console/account");
+    await page.context().close();
+  });
+
   it("shows who waits and how the day goes as it happens, and leads there", async () => {
     const page = await world.open("/home");
     await page.getByText("Everyone has an answer").waitFor();

@@ -69,7 +69,7 @@ export const router = createRouter({
 export const trouble = shallowRef<unknown>(null);
 
 /** Who is not signed in signs in and comes back; who may not see a screen is led to where they begin. */
-async function guard(to: RouteLocationNormalized) {
+async function wayTo(to: RouteLocationNormalized) {
   if (to.meta.public) return true;
   try {
     await loadSession();
@@ -81,7 +81,15 @@ async function guard(to: RouteLocationNormalized) {
   if (session.value === null) return { name: "sign-in", query: to.path === "/" ? {} : { to: to.fullPath } };
   return (to.name !== "root" && shows(to.meta)) || beginning();
 }
-router.beforeEach(guard);
+
+/** Where one goes now. */
+let latest: RouteLocationNormalized | null = null;
+router.beforeEach(async (to) => {
+  latest = to;
+  const way = await wayTo(to);
+  // The router follows a redirect also when somebody has gone elsewhere since.
+  return latest === to ? way : false;
+});
 
 /** A page that stood open while the gateway was updated asks for files of before: it is loaded anew, once. */
 const STOOD_OPEN_MS = 10_000;
